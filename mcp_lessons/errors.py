@@ -1,0 +1,83 @@
+"""Everything that can go wrong, in one tree.
+
+    McpError                  whatever this package raises on purpose
+    ├── TransportError        the bytes do not get across
+    │   └── ServerExited      the server's process is gone
+    ├── RequestTimeout        no reply before the deadline
+    ├── ProtocolError         the other side speaks, but not the protocol we agreed on
+    ├── RpcError              the server answered with a JSON-RPC error
+    └── ModelError            the chat-completions endpoint refused or could not be reached
+
+    McpWarning                something was wrong, and the work went on without it
+
+A tool that fails is none of these: it is a result with `is_error` set, for the model to read.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+PARSE_ERROR = -32700
+INVALID_REQUEST = -32600
+METHOD_NOT_FOUND = -32601
+INVALID_PARAMS = -32602
+INTERNAL_ERROR = -32603
+
+
+class McpError(Exception):
+    """The root: `except McpError` catches whatever this package raises on purpose."""
+
+
+class TransportError(McpError):
+    """The bytes do not get across: no such command, a broken pipe, a closed connection."""
+
+
+class ServerExited(TransportError):
+    """The server's process is gone.
+
+    `status` is its exit status (negative: the number of the signal that ended it), or None when it
+    is not known; `stderr` holds the last lines it wrote there.
+    """
+
+    def __init__(self, server: str, status: int | None, stderr: Sequence[str] = ()) -> None:
+        self.server, self.status, self.stderr = server, status, list(stderr)
+        super().__init__(f"server {server!r} exited with {_status_in_words(status)}{_quoted(stderr)}")
+
+
+class RequestTimeout(McpError, TimeoutError):
+    """No reply came before the deadline."""
+
+
+class ProtocolError(McpError):
+    """The other side speaks, but not the protocol we agreed on (an unknown version, for instance)."""
+
+
+class RpcError(McpError):
+    """The server answered with a JSON-RPC error object: `code`, `message`, `data`.
+
+    https://www.jsonrpc.org/specification#error_object
+    """
+
+    def __init__(self, code: int, message: str, data: Any = None) -> None:
+        self.code, self.message, self.data = code, message, data
+        detail = "" if data is None else f" (data: {str(data)[:500]})"
+        super().__init__(f"{message} [{code}]{detail}")
+
+
+class ModelError(McpError):
+    """The chat-completions endpoint refused the request, or could not be reached."""
+
+
+class McpWarning(UserWarning):
+    """Something a server said was wrong and was left out; the work went on."""
+
+
+def _status_in_words(status: int | None) -> str:
+    if status is None:
+        return "an unknown status"
+    return f"signal {-status}" if status < 0 else f"status {status}"
+
+
+def _quoted(stderr: Sequence[str]) -> str:
+    if not stderr:
+        return ""
+    return "; the end of its stderr:\n" + "\n".join(f"    {line}" for line in stderr)

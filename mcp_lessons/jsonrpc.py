@@ -1,0 +1,78 @@
+"""JSON-RPC 2.0 messages: make them, write them as one line, read them back, tell their kind.
+
+Lesson 2 builds this module. It is pure: no process, no socket, no clock.
+
+    >>> encode(request(1, "tools/list"))
+    '{"jsonrpc":"2.0","id":1,"method":"tools/list"}'
+    >>> kind_of(decode('{"jsonrpc":"2.0","id":1,"result":{}}'))
+    'reply'
+
+The rules are those of https://www.jsonrpc.org/specification, as narrowed by
+https://modelcontextprotocol.io/specification/2025-11-25/basic (an id is never null).
+"""
+
+import json
+from typing import Any
+
+Message = dict[str, Any]
+
+_encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+def request(id: int | str, method: str, params: Message | None = None) -> Message:
+    """A message that wants a reply with the same `id`."""
+    return {"jsonrpc": "2.0", "id": id, **_call(method, params)}
+
+
+def notification(method: str, params: Message | None = None) -> Message:
+    """A message that nobody answers: it has no id."""
+    return {"jsonrpc": "2.0", **_call(method, params)}
+
+
+def result(id: int | str, value: Any) -> Message:
+    """The reply to a request that went well."""
+    return {"jsonrpc": "2.0", "id": id, "result": value}
+
+
+def error(id: int | str | None, code: int, message: str, data: Any = None) -> Message:
+    """The reply to a request that did not go well."""
+    detail = {"code": code, "message": message} | ({} if data is None else {"data": data})
+    return {"jsonrpc": "2.0", "id": id, "error": detail}
+
+
+def encode(message: Message) -> str:
+    """One line of JSON, without its newline. ValueError for NaN, infinity and circles; TypeError for
+    values that JSON has no word for."""
+    return _encoder.encode(message)
+
+
+def decode(line: str) -> Any:
+    """The JSON value in `line`, or None when it holds none: a banner, a log line, half a message."""
+    try:
+        return json.loads(line.lstrip("\ufeff"))
+    except (ValueError, RecursionError):
+        return None
+
+
+def kind_of(message: Any) -> str:
+    """"request", "reply", "notification", or "noise" for a value that is no JSON-RPC message.
+
+    A `method` is looked for first: what has one is never a reply, even if its id equals one of ours.
+    """
+    if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
+        return "noise"
+    if isinstance(message.get("method"), str):
+        if "id" not in message:
+            return "notification"
+        return "request" if _is_id(message["id"]) else "noise"
+    if "result" in message or "error" in message:
+        return "reply" if message.get("id") is None or _is_id(message["id"]) else "noise"
+    return "noise"
+
+
+def _call(method: str, params: Message | None) -> Message:
+    return {"method": method} if params is None else {"method": method, "params": params}
+
+
+def _is_id(value: Any) -> bool:
+    return isinstance(value, str | int | float) and not isinstance(value, bool)

@@ -1,0 +1,200 @@
+"""The record of everything that crossed the wire: `Event` and `Traffic`.
+
+Clients, the toolbox and the agent loop write it; views read it, and nothing else. A record saved
+as JSONL is read back with `Traffic.load` and drawn by the same views, with no server running.
+"""
+
+import json
+import re
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from . import jsonrpc
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One thing that happened.
+
+    `seq` counts from 1 in one record; `t` is in seconds since the record began; `connection` counts
+    the connections of the record from 1 (0: none); `direction` is "sent" or "received", seen from
+    the client ("" for what crosses no wire); `raw` is the text exactly as it crossed the wire, and
+    `body` is what it says (the message, or details as JSON values).
+
+    `kind` is one of request, reply, notification, stderr, noise (a line that is no message),
+    process (spawned, stdin closed, signalled, exited), http (status, redacted headers), tools (the
+    toolbox changed) and model (a request to the model, its reply).
+    """
+
+    seq: int
+    t: float
+    connection: int
+    server: str
+    direction: str
+    kind: str
+    raw: str
+    body: Any = None
+
+
+Recorder = Callable[..., Event]
+"""`record(source, raw, body=None)` -> Event, where `source` is "sent", "received" or a kind."""
+
+
+class Traffic:
+    """Events in the order in which they happened; safe to use from several threads.
+
+    Beyond `limit` events, or `max_bytes` bytes of text in all, the oldest are dropped, and counted
+    in `dropped`. `clock` returns seconds.
+    """
+
+    def __init__(
+        self,
+        limit: int = 100_000,
+        *,
+        max_bytes: int = 256 * 1024 * 1024,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.limit, self.max_bytes, self.dropped = limit, max_bytes, 0
+        self._events: deque[Event] = deque()
+        self._bytes = 0
+        self._seq, self._connections = count(1), count(1)
+        self._clock, self._began = clock, clock()
+        self._lock = threading.RLock()
+        self._subscribers: list[Callable[[Event], None]] = []
+
+    def recorder(self, server: str) -> Recorder:
+        """A function that records what one new connection reports: `record(source, raw, body=None)`.
+
+        `source` is "sent" or "received" for a line of the wire, which is then classified, or a
+        kind ("stderr", "process", "http") for what stands beside the wire.
+        """
+        connection = next(self._connections)
+
+        def record(source: str, raw: str, body: Any = None) -> Event:
+            if source not in ("sent", "received"):
+                return self.add(source, raw=raw, body=body, server=server, connection=connection)
+            message = jsonrpc.decode(raw) if body is None else body
+            kind = jsonrpc.kind_of(message)
+            return self.add(kind, raw=raw, body=message, server=server, connection=connection, direction=source)
+
+        return record
+
+    def add(
+        self, kind: str, *, raw: str = "", body: Any = None, server: str = "", connection: int = 0,
+        direction: str = "",
+    ) -> Event:  # fmt: skip
+        """Record one event now, tell the subscribers, and return it."""
+        with self._lock:
+            event = Event(
+                next(self._seq), self._clock() - self._began, connection, server, direction, kind, raw, body
+            )
+            self._keep(event)
+            for subscriber in self._subscribers:
+                subscriber(event)
+        return event
+
+    def subscribe(self, callback: Callable[[Event], None]) -> Callable[[], None]:
+        """Call `callback(event)` for every event from now on; returns the function that ends it.
+
+        It is called on whichever thread records, and must return quickly and raise nothing.
+        """
+        with self._lock:
+            self._subscribers = [*self._subscribers, callback]
+
+        def unsubscribe() -> None:
+            with self._lock:
+                self._subscribers = [other for other in self._subscribers if other is not callback]
+
+        return unsubscribe
+
+    def new_connection(self) -> int:
+        """The next free connection number, for a writer that is no transport (the agent loop)."""
+        return next(self._connections)
+
+    def __len__(self) -> int:
+        return len(self._events)
+
+    def __iter__(self) -> Iterator[Event]:
+        with self._lock:
+            return iter(list(self._events))
+
+    def __getitem__(self, seq: int) -> Event:
+        """The event with this sequence number: `traffic[18]` is what the views call #18."""
+        with self._lock:
+            first = self._events[0].seq if self._events else 1
+            if not 0 <= seq - first < len(self._events):
+                raise IndexError(f"no event {seq} in this record: it holds {self._span()}")
+            return self._events[seq - first]
+
+    def __repr__(self) -> str:
+        return f"<Traffic: {self._span()}>"
+
+    def save(self, path: str | Path) -> None:
+        """Write the record as JSONL, one event a line."""
+        with Path(path).open("w", encoding="utf-8") as file:
+            for event in self:
+                file.write(json.dumps(asdict(event)) + "\n")
+
+    @classmethod
+    def load(cls, path: str | Path) -> "Traffic":
+        """Read a record written by `save`. ValueError, with the line's number, for anything else."""
+        with Path(path).open(encoding="utf-8") as file:
+            events = [_event_from(line, number) for number, line in enumerate(file, 1) if line.strip()]
+        traffic = cls(limit=max(len(events), 100_000))
+        for event in events:
+            traffic._keep(event)
+        last = events[-1] if events else None
+        traffic._seq = count(last.seq + 1 if last else 1)
+        traffic._connections = count(max((event.connection for event in events), default=0) + 1)
+        traffic._began = traffic._clock() - (last.t if last else 0.0)
+        return traffic
+
+    def _keep(self, event: Event) -> None:
+        self._events.append(event)
+        self._bytes += len(event.raw)
+        while self._events and (len(self._events) > self.limit or self._bytes > self.max_bytes):
+            self._bytes -= len(self._events.popleft().raw)
+            self.dropped += 1
+
+    def _span(self) -> str:
+        if not self._events:
+            return "no events"
+        return f"events {self._events[0].seq} to {self._events[-1].seq}"
+
+
+_SECRET_OPTION = re.compile(r"(?i)^-{0,2}[\w.-]*(key|token|secret|password|passwd|auth)[\w.-]*$")
+_SECRET_VALUE = re.compile(r"(?i)(bearer\s+\S+|\bsk-[\w-]{8,}|\bgh[pousr]_\w{16,}|://[^/@\s:]+:[^/@\s]+@)")
+
+
+def redact_command(command: list[str]) -> list[str]:
+    """`command` with the values of options such as --api-key, and what looks like a key, left out.
+
+    >>> redact_command(["server", "--api-key", "abc", "--token=xyz", "--port", "80"])
+    ['server', '--api-key', '…', '--token=…', '--port', '80']
+    """
+    shown, secret_follows = [], False
+    for word in command:
+        option, equals, _ = word.partition("=")
+        names_secret = bool(_SECRET_OPTION.match(option))
+        if secret_follows and not word.startswith("-"):
+            shown.append("…")
+        elif equals and names_secret:
+            shown.append(f"{option}=…")
+        else:
+            shown.append(_SECRET_VALUE.sub("…", word))
+        secret_follows = names_secret and not equals and word.startswith("-")
+    return shown
+
+
+def _event_from(line: str, number: int) -> Event:
+    try:
+        fields = json.loads(line)
+        return Event(**{name: fields[name] for name in Event.__slots__})
+    except (ValueError, KeyError, TypeError, RecursionError) as problem:
+        raise ValueError(f"line {number} is no event of a saved record: {line[:80]!r}") from problem
