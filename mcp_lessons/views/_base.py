@@ -1,0 +1,197 @@
+"""What the three views share on the Python side: a subscription, batches, a snapshot.
+
+A view sends nothing until a page says hello; from then on what happens is sent in batches, from a
+daemon thread, so that a busy kernel still draws. Rows go as text in ASCII (see `_rows.dumps`).
+"""
+
+import threading
+import uuid
+import weakref
+from collections import deque
+from collections.abc import Sequence
+from typing import Any
+
+import anywidget
+from IPython.display import display, update_display
+
+from ..traffic import Event, Traffic
+from . import _rows
+from ._bundle import bundle, styles
+
+BATCH_SECONDS = 0.06
+ROWS_A_MESSAGE = 1000
+
+_records: "weakref.WeakKeyDictionary[Traffic, _Shared]" = weakref.WeakKeyDictionary()
+
+
+class _Shared:
+    """What all views of one record agree on: its name in the page, and the order of its servers."""
+
+    def __init__(self) -> None:
+        self.record = uuid.uuid4().hex
+        self.servers: dict[str, None] = {}
+
+
+class Snapshot:
+    """A static table: `text` for a terminal, `html` for a notebook. Two equal records give two equal ones."""
+
+    def __init__(self, text: str, html: str) -> None:
+        self.text, self.html = text, html
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        return {"text/plain": self.text, "text/html": self.html}
+
+
+class RecordView(anywidget.AnyWidget):
+    """A widget that draws one `Traffic`. A subclass names its files and writes `snapshot`.
+
+    `entry` is the view's ES module and `sheets` are its style sheets, all beside this file. `_row`
+    may be overridden: it turns an event into what the page gets, or into None to leave it out.
+    """
+
+    entry = ""
+    sheets: tuple[str, ...] = ("common.css",)
+
+    def __init__(self, traffic: Traffic) -> None:
+        if not isinstance(traffic, Traffic):
+            raise TypeError(f"{type(self).__name__} takes a Traffic, not {type(traffic).__name__}")
+        self._esm, self._css = bundle(self.entry), styles(*self.sheets)
+        super().__init__()
+        self.traffic = traffic
+        self._shared = _records.setdefault(traffic, _Shared())
+        self._display_id = uuid.uuid4().hex
+        self._feed = _Feed(self)
+        self.on_msg(self._on_message)
+
+    def snapshot(self) -> Snapshot:
+        """What the record holds now, as a static table."""
+        raise NotImplementedError
+
+    def freeze(self) -> None:
+        """Put the snapshot in the place of the live display, for readers without a kernel."""
+        snapshot = self.snapshot()
+        update_display(snapshot, display_id=self._display_id)
+        self.close()
+
+    def close(self) -> None:
+        """End the subscription and the display."""
+        feed = getattr(self, "_feed", None)
+        if feed:
+            feed.close()
+        super().close()
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}, drawn live in a notebook; .snapshot() is its table>"
+
+    def _ipython_display_(self) -> None:
+        bundle = self._repr_mimebundle_()
+        data, metadata = bundle if isinstance(bundle, tuple) else (bundle, {})
+        if data:
+            display(data, metadata=metadata, raw=True, display_id=self._display_id)
+
+    def _row(self, event: Event, limit: int = _rows.MAX_MESSAGE) -> dict[str, Any] | None:
+        return _rows.row(event, limit)
+
+    def _rows_of(self, events: Sequence[Event]) -> list[dict[str, Any]]:
+        """The newest 10,000 of `events` as rows: see `_rows.rows`."""
+        return _rows.rows(events, self._row)
+
+    def _on_message(self, _: Any, content: Any, buffers: Any) -> None:
+        if not isinstance(content, dict):
+            return
+        if content.get("op") == "hello":
+            self._feed.hello(str(content.get("page")))
+        elif content.get("op") == "bye":
+            self._feed.bye(str(content.get("page")))
+
+
+class _Feed:
+    """Sends one view's rows: everything on hello, then what is new, in batches."""
+
+    def __init__(self, view: RecordView) -> None:
+        self._view = weakref.ref(view)
+        self._traffic = weakref.ref(view.traffic)
+        self._pages: set[str] = set()
+        self._pending: deque[Event] = deque(maxlen=_rows.MAX_ROWS)
+        self._sent = 0
+        self._scheduled = False
+        self._sending = threading.RLock()
+        self._unsubscribe = lambda: None
+
+    def hello(self, page: str) -> None:
+        """Another page shows the view: it gets all there is."""
+        view, traffic = self._view(), self._traffic()
+        if view is None or traffic is None:
+            return
+        with self._sending:
+            if not self._pages:
+                self._unsubscribe = _subscribed(traffic, self)
+            self._pages.add(page)
+            events = list(traffic)
+            self._sent = events[-1].seq if events else 0
+            self._send(view, events, "reset")
+
+    def bye(self, page: str) -> None:
+        """That page shows it no more; with the last one gone, nothing is collected."""
+        with self._sending:
+            self._pages.discard(page)
+            if not self._pages:
+                self.close()
+
+    def close(self) -> None:
+        """Stop listening. Another hello begins anew."""
+        self._unsubscribe()
+        self._pages.clear()
+        self._pending.clear()
+
+    def happened(self, event: Event) -> None:
+        """Called by the record, on any thread and under its lock: only remember, and wake up later."""
+        self._pending.append(event)
+        if not self._scheduled:
+            self._scheduled = True
+            timer = threading.Timer(BATCH_SECONDS, self._flush)
+            timer.daemon = True
+            timer.start()
+
+    def _flush(self) -> None:
+        self._scheduled = False
+        view = self._view()
+        with self._sending:
+            events = [self._pending.popleft() for _ in range(len(self._pending))]
+            events = [event for event in events if event.seq > self._sent]
+            if view is None or not events or not self._pages:
+                return
+            self._sent = events[-1].seq
+            self._send(view, events, "add")
+
+    def _send(self, view: RecordView, events: list[Event], op: str) -> None:
+        shared = view._shared
+        for event in events:
+            if event.server and event.connection:
+                shared.servers.setdefault(event.server)
+        rows = view._rows_of(events)
+        for start in range(0, max(len(rows), 1), ROWS_A_MESSAGE):
+            view.send({
+                "op": op if start == 0 else "add",
+                "record": shared.record,
+                "servers": _rows.dumps(list(shared.servers)),
+                "dropped": view.traffic.dropped + (max(len(events) - len(rows), 0) if op == "reset" else 0),
+                "rows": _rows.dumps(rows[start : start + ROWS_A_MESSAGE]),
+            })  # fmt: skip
+
+
+def _subscribed(traffic: Traffic, feed: _Feed) -> Any:
+    """Subscribe without keeping `feed` alive; returns the function that ends it."""
+    weak = weakref.ref(feed)
+
+    def heard(event: Event) -> None:
+        live = weak()
+        if live is not None:
+            live.happened(event)
+
+    unsubscribe = traffic.subscribe(heard)
+    weakref.finalize(feed, unsubscribe).atexit = False
+    return unsubscribe

@@ -1,0 +1,14 @@
+"""TrafficView: every message of a record in the order of the wire, explained."""
+
+from ._base import RecordView, Snapshot
+
+
+class TrafficView(RecordView):
+    """Draws a record as a sequence diagram that grows while later cells run."""
+
+    entry = "traffic.js"
+    sheets = ("common.css",)
+
+    def snapshot(self) -> Snapshot:
+        """Each request with its reply, in the order of the requests; no times, process numbers or paths."""
+        return Snapshot("", "")

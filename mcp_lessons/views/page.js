@@ -1,0 +1,124 @@
+// How a view lives in its page: the link to the kernel, the theme, the keyboard, the size of type, and
+// what the views of one record share (selection).
+
+import { el } from "./common.js";
+import T from "./text/common.json" with { type: "json" };
+
+/**
+ * The anywidget definition of a view. `createStore()` makes what outlives a display: an object with
+ * `reset(message)` and `add(message)`, where message is {rows, servers, dropped, record}, and
+ * `subscribe(callback) -> unsubscribe`. `mount(root, store, {signal})` draws it into `root`.
+ */
+export function recordWidget(createStore, mount) {
+  return () => {
+    const store = createStore();
+    const page = Math.random().toString(36).slice(2);
+    let shown = 0;
+    return {
+      initialize({ model }) {
+        model.on("msg:custom", (message) => receive(store, message));
+      },
+      render({ model, el: host, signal }) {
+        const ends = new AbortController();
+        const root = el("div", { class: "ml-view" });
+        host.append(root);
+        live(root, ends.signal);
+        mount(root, store, { signal: ends.signal });
+        shown += 1;
+        if (shown === 1) model.send({ op: "hello", page });
+        const end = () => {
+          if (ends.signal.aborted) return;
+          ends.abort();
+          shown -= 1;
+          if (shown === 0) model.send({ op: "bye", page });
+        };
+        signal?.addEventListener("abort", end);
+        return end;
+      },
+    };
+  };
+}
+
+/** Draw without a kernel: `message` is what a reset would have brought. */
+export function standAlone(host, createStore, mount, message) {
+  const store = createStore();
+  const root = el("div", { class: "ml-view" });
+  host.append(root);
+  const { signal } = new AbortController();
+  live(root, signal);
+  mount(root, store, { signal });
+  store.reset(message);
+  return store;
+}
+
+function receive(store, message) {
+  if (message?.op !== "reset" && message?.op !== "add") return;
+  const parsed = { ...message, rows: JSON.parse(message.rows), servers: JSON.parse(message.servers) };
+  store[message.op](parsed);
+}
+
+function live(root, signal) {
+  containKeys(root);
+  watchTheme(root, signal);
+  if (remembered.big) root.classList.add("ml-big");
+}
+
+/** Plain keys stay inside the view: JupyterLab would take `b` for "insert a cell". Esc and chords go through. */
+export function containKeys(root) {
+  const stop = (event) => {
+    if (event.key !== "Escape" && !event.ctrlKey && !event.metaKey && !event.altKey) event.stopPropagation();
+  };
+  for (const type of ["keydown", "keypress", "keyup"]) root.addEventListener(type, stop);
+  root.setAttribute("data-lm-suppress-shortcuts", "true");
+}
+
+/** Sets data-theme of `root` to "light" or "dark" after the background that really lies behind it. */
+export function watchTheme(root, signal) {
+  const look = () => { root.dataset.theme = darkBehind(root) ? "dark" : "light"; };
+  const observer = new MutationObserver(look);
+  for (const node of [document.documentElement, document.body]) {
+    observer.observe(node, { attributes: true, attributeFilter: ["class", "style", "data-jp-theme-light", "data-theme", "data-bs-theme"] });
+  }
+  const scheme = matchMedia("(prefers-color-scheme: dark)");
+  scheme.addEventListener("change", look);
+  document.addEventListener("load", look, true); // a theme's style sheet that arrives late
+  signal?.addEventListener("abort", () => {
+    observer.disconnect();
+    scheme.removeEventListener("change", look);
+    document.removeEventListener("load", look, true);
+  });
+  look();
+  requestAnimationFrame(look);
+}
+
+function darkBehind(root) {
+  for (let node = root.parentElement; node; node = node.parentElement) {
+    const [r, g, b, a = 1] = (getComputedStyle(node).backgroundColor.match(/[\d.]+/g) ?? []).map(Number);
+    if (r !== undefined && a > 0.5) return 0.2126 * r + 0.7152 * g + 0.0722 * b < 128;
+  }
+  return false;
+}
+
+const remembered = { big: false };
+
+/** The A+ button: larger type in this view and in those drawn after it. */
+export function biggerButton(root) {
+  const node = el("button", { type: "button", class: "ml-button", text: T.bigger, title: T.biggerHint, "aria-label": T.biggerHint, "aria-pressed": String(remembered.big), on: { click: () => {
+    remembered.big = root.classList.toggle("ml-big");
+    node.setAttribute("aria-pressed", String(remembered.big));
+    root.dispatchEvent(new CustomEvent("ml-size"));
+  } } });
+  return node;
+}
+
+/** Tell the other views of the same record that the reader chose message `seq`. */
+export function announce(record, seq, from) {
+  document.dispatchEvent(new CustomEvent("mcp-lessons-select", { detail: { record, seq, from } }));
+}
+
+/** Hear what is chosen in other views of the record: `callback(seq)`. `record()` is asked each time. */
+export function onAnnounced(record, self, signal, callback) {
+  document.addEventListener("mcp-lessons-select", ({ detail }) => {
+    if (detail.record === record() && detail.from !== self) callback(detail.seq);
+  }, { signal });
+}
