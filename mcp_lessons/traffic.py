@@ -42,10 +42,6 @@ class Event:
     body: Any = None
 
 
-Recorder = Callable[..., Event]
-"""`record(source, raw, body=None)` -> Event, where `source` is "sent", "received" or a kind."""
-
-
 class Traffic:
     """Events in the order in which they happened; safe to use from several threads.
 
@@ -68,22 +64,9 @@ class Traffic:
         self._lock = threading.RLock()
         self._subscribers: list[Callable[[Event], None]] = []
 
-    def recorder(self, server: str) -> Recorder:
-        """A function that records what one new connection reports: `record(source, raw, body=None)`.
-
-        `source` is "sent" or "received" for a line of the wire, which is then classified, or a
-        kind ("stderr", "process", "http") for what stands beside the wire.
-        """
-        connection = next(self._connections)
-
-        def record(source: str, raw: str, body: Any = None) -> Event:
-            if source not in ("sent", "received"):
-                return self.add(source, raw=raw, body=body, server=server, connection=connection)
-            message = jsonrpc.decode(raw) if body is None else body
-            kind = jsonrpc.kind_of(message)
-            return self.add(kind, raw=raw, body=message, server=server, connection=connection, direction=source)
-
-        return record
+    def recorder(self, server: str) -> "Recorder":
+        """What a new connection reports to: `record(source, raw, body=None)`."""
+        return Recorder(self, server, self.new_connection())
 
     def add(
         self, kind: str, *, raw: str = "", body: Any = None, server: str = "", connection: int = 0,
@@ -166,6 +149,26 @@ class Traffic:
         if not self._events:
             return "no events"
         return f"events {self._events[0].seq} to {self._events[-1].seq}"
+
+
+class Recorder:
+    """Writes what one connection reports into a record: `record(source, raw, body=None)` -> Event.
+
+    `source` is "sent" or "received" for a line of the wire, which is then classified, or a kind
+    ("stderr", "process", "http") for what stands beside the wire.
+    """
+
+    def __init__(self, traffic: Traffic, server: str, connection: int) -> None:
+        self.traffic, self.server, self.connection = traffic, server, connection
+
+    def __call__(self, source: str, raw: str, body: Any = None) -> Event:
+        kind, direction = source, ""
+        if source in ("sent", "received"):
+            body = jsonrpc.decode(raw) if body is None else body
+            kind, direction = jsonrpc.kind_of(body), source
+        return self.traffic.add(
+            kind, raw=raw, body=body, server=self.server, connection=self.connection, direction=direction
+        )
 
 
 _SECRET_OPTION = re.compile(r"(?i)^-{0,2}[\w.-]*(key|token|secret|password|passwd|auth)[\w.-]*$")

@@ -1,0 +1,268 @@
+"""Child processes on every platform: found, started in a group of their own, read, written, ended.
+
+Shown, not taught: this is the work of the platform, none of it is MCP. Three facts drive it.
+
+* A server started from a notebook must not get the kernel's Ctrl-C, and ending it must reach the
+  server behind a launcher such as `npx` too: so each child leads a process group of its own.
+* A group of its own survives the kernel. So one small guard process waits for the kernel's end,
+  however it comes, and then ends every group that is left. (On Windows a job object does this.)
+* Neither a server that never reads nor a stranger that holds its pipes may block us for ever: so
+  writes have a deadline, and reads end soon after the process has.
+"""
+
+import os
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from .errors import TransportError
+
+WINDOWS = sys.platform == "win32"
+CHUNK = 65_536
+"""Bytes asked for at a time: what a pipe holds on Linux."""
+MAX_UNSENT = 64 * 1024 * 1024
+"""Bytes kept for a server that does not read; beyond it a write is refused."""
+DRAIN_SECONDS = 2.0
+"""How long what a dead process wrote is still read while somebody else holds its pipes open."""
+QUIET_SECONDS = 0.2
+
+_INHERITED = (
+    ("APPDATA", "HOMEDRIVE", "HOMEPATH", "LOCALAPPDATA", "PATH", "PATHEXT", "PROCESSOR_ARCHITECTURE",
+     "SYSTEMDRIVE", "SYSTEMROOT", "TEMP", "TMP", "USERNAME", "USERPROFILE")
+    if WINDOWS else
+    ("HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER", "LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE",
+     "TMPDIR", "TEMP", "TMP")
+)  # fmt: skip
+
+
+def child_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
+    """What a server gets to see of our environment, plus `extra`: enough to run, and none of our keys."""
+    inherited = {name: os.environ[name] for name in _INHERITED if name in os.environ}
+    return inherited | {str(name): str(value) for name, value in (extra or {}).items()}
+
+
+class Child:
+    """A running process: unbuffered pipes, a group of its own, an end that nothing can postpone."""
+
+    def __init__(
+        self, command: Sequence[str], env: Mapping[str, str] | None = None, cwd: str | Path | None = None
+    ) -> None:
+        """Start `command`. TransportError, with the reason, when that cannot be done."""
+        environment = child_environment(env)
+        program = _find_program(command[0], environment, cwd)
+        try:
+            self._popen = subprocess.Popen(
+                [program, *command[1:]],
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                bufsize=0, cwd=cwd, env=environment, **_group_options(),
+            )  # fmt: skip
+        except (OSError, ValueError) as problem:
+            raise TransportError(f"cannot start {command[0]!r}: {problem}") from problem
+        self.pid = self._popen.pid
+        self.exited = threading.Event()
+        self._unsent = bytearray()
+        self._pipes = threading.Lock()
+        self._ending, self._ring = (None, None) if WINDOWS else os.pipe()
+        if not WINDOWS:
+            os.set_blocking(self._popen.stdin.fileno(), False)
+        _guard.add(self)
+
+    def read_stdout(self) -> bytes:
+        """The next bytes, as soon as there are some; b"" at the end."""
+        return self._read(self._popen.stdout)
+
+    def read_stderr(self) -> bytes:
+        """The next bytes, as soon as there are some; b"" at the end."""
+        return self._read(self._popen.stderr)
+
+    def write(self, data: bytes, timeout: float) -> None:
+        """Write all of `data`. TimeoutError when the process does not read it within `timeout` seconds:
+        what is unsent then stays in line before the next write, so that no line is ever torn."""
+        if len(self._unsent) > MAX_UNSENT:
+            raise TimeoutError("the server has stopped reading")
+        self._unsent += data
+        deadline = time.monotonic() + timeout
+        while self._unsent:
+            with self._pipes:  # a pipe that is being closed must not be written to
+                if self._popen.stdin.closed:
+                    raise BrokenPipeError("stdin is closed")
+                written = _write_some(self._popen.stdin.fileno(), self._unsent)
+                del self._unsent[:written]
+                fd = self._popen.stdin.fileno()
+            if self._unsent and not written and not _writable(fd, deadline - time.monotonic()):
+                raise TimeoutError("the server does not read what it is sent")
+
+    def close_stdin(self) -> None:
+        """Close our end of stdin: the polite way to say goodbye."""
+        if self._pipes.acquire(timeout=QUIET_SECONDS):  # not to be had: a write blocks (Windows alone)
+            self._popen.stdin.close()
+            self._pipes.release()
+
+    def wait(self) -> int:
+        """Block until the process has ended; its exit status (negative: the signal's number)."""
+        status = self._popen.wait()
+        self.exited.set()
+        self.kill()  # whatever it leaves behind in its group
+        self._stop_reading()
+        return status
+
+    def terminate(self) -> None:
+        """Ask the whole group to end (SIGTERM; on Windows there is no asking)."""
+        _signal_group(self.pid, "SIGTERM")
+
+    def kill(self) -> None:
+        """End the whole group, now."""
+        _signal_group(self.pid, "SIGKILL")
+
+    def release(self) -> None:
+        """Close the pipes and leave the guard. Call it once, after the readers have returned."""
+        _guard.remove(self)
+        with self._pipes:
+            for pipe in (self._popen.stdin, self._popen.stdout, self._popen.stderr):
+                pipe.close()
+            for fd in (self._ending, self._ring):
+                if fd is not None:
+                    os.close(fd)
+            self._ending = self._ring = None
+
+    def _read(self, pipe) -> bytes:
+        if WINDOWS:
+            return pipe.read(CHUNK) or b""
+        fd = pipe.fileno()
+        poll = select.poll()
+        poll.register(fd, select.POLLIN)
+        poll.register(self._ending, select.POLLIN)
+        ready = {ready_fd for ready_fd, _ in poll.poll()}
+        if self._ending in ready:
+            poll.unregister(self._ending)
+            if time.monotonic() > self._drain_until or not poll.poll(QUIET_SECONDS * 1000):
+                return b""
+        return os.read(fd, CHUNK)
+
+    def _stop_reading(self) -> None:
+        self._drain_until = time.monotonic() + DRAIN_SECONDS
+        if self._ring is not None:
+            os.write(self._ring, b"!")
+
+
+def _find_program(name: str, environment: Mapping[str, str], cwd: str | Path | None) -> str:
+    if cwd is not None and not Path(cwd).is_dir():
+        raise TransportError(f"cannot start {name!r}: there is no folder {str(cwd)!r}")
+    if os.sep in name and not WINDOWS:
+        return name
+    path = environment.get("PATH", os.defpath)
+    found = shutil.which(name, path=path)  # on Windows this tries npx.cmd for npx
+    if found is None:
+        raise TransportError(f"there is no command {name!r}; looked in: {path}")
+    return found
+
+
+def _group_options() -> dict:
+    if WINDOWS:
+        return {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.CREATE_NO_WINDOW}
+    return {"start_new_session": True}
+
+
+def _signal_group(pid: int, name: str) -> None:
+    if WINDOWS:
+        subprocess.run(["taskkill", "/T", "/F", "/PID", str(pid)], capture_output=True, check=False)
+        return
+    with suppress(ProcessLookupError, PermissionError):  # nobody is left (macOS says: not permitted)
+        os.killpg(pid, getattr(signal, name))
+
+
+def _write_some(fd: int, data: bytearray) -> int:
+    try:
+        return os.write(fd, memoryview(data)[:CHUNK] if len(data) > CHUNK else data)
+    except BlockingIOError:
+        return 0
+
+
+def _writable(fd: int, seconds: float) -> bool:
+    if WINDOWS:
+        return True
+    poll = select.poll()
+    poll.register(fd, select.POLLOUT)
+    return seconds > 0 and bool(poll.poll(seconds * 1000))
+
+
+_GUARD_PROGRAM = """
+import os, signal, sys, time
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+groups = set()
+for line in sys.stdin:
+    (groups.add if line[0] == "+" else groups.discard)(int(line[1:]))
+def signal_all(number):
+    for group in list(groups):
+        try:
+            os.killpg(group, number)
+        except (ProcessLookupError, PermissionError):
+            groups.discard(group)
+for number in (0, signal.SIGTERM, signal.SIGKILL):
+    signal_all(number)
+    until = time.monotonic() + 2
+    while groups and number != signal.SIGKILL and time.monotonic() < until:
+        time.sleep(0.05)
+        signal_all(0)
+"""
+
+
+class _Guard:
+    """One process that outlives ours and ends the groups that are left; it runs while there are any.
+
+    It reads "+PID" and "-PID" lines, and learns of our end by the end of its stdin: that works for
+    a crash and for `kill -9` too. A group gets two seconds to end by itself, then SIGTERM, then two
+    more, then SIGKILL.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen | None = None
+        self._pids: set[int] = set()
+
+    def add(self, child: Child) -> None:
+        if WINDOWS:
+            from ._windows import end_with_us
+
+            return end_with_us(child._popen)
+        with self._lock:
+            self._pids.add(child.pid)
+            if self._process is None or self._process.poll() is not None:
+                self._process = self._start()
+                self._tell("".join(f"+{pid}\n" for pid in self._pids))
+            else:
+                self._tell(f"+{child.pid}\n")
+
+    def remove(self, child: Child) -> None:
+        with self._lock:
+            self._pids.discard(child.pid)
+            if self._process is None:
+                return
+            self._tell(f"-{child.pid}\n")
+            if not self._pids:
+                process, self._process = self._process, None
+                process.stdin.close()
+                process.wait()
+
+    def _start(self) -> subprocess.Popen:
+        return subprocess.Popen(
+            [sys.executable, "-I", "-S", "-c", _GUARD_PROGRAM],
+            stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            bufsize=0, cwd="/", start_new_session=True,
+        )  # fmt: skip
+
+    def _tell(self, lines: str) -> None:
+        try:
+            self._process.stdin.write(lines.encode())
+        except OSError:  # somebody ended the guard: the next child starts another
+            self._process.wait()
+
+
+_guard = _Guard()

@@ -1,0 +1,406 @@
+"""The client: one connection to one server, from the handshake to hanging up.
+
+Lesson 2 builds the requests and the handshake, lesson 3 the tool list, lesson 4 the calls. Below it
+stands a transport, which moves lines; above it the toolbox, which holds several clients.
+https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle
+"""
+
+import itertools
+import json
+import warnings
+import weakref
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import Any
+
+from . import _checks, jsonrpc
+from ._pending import Pending, Waiting
+from ._worker import Worker
+from .eras import LEGACY_VERSIONS, LegacyEra
+from .errors import (
+    INTERNAL_ERROR,
+    METHOD_NOT_FOUND,
+    McpError,
+    McpWarning,
+    ProtocolError,
+    RequestTimeout,
+    RpcError,
+    ServerExited,
+    TransportError,
+)
+from .jsonrpc import Message
+from .results import ServerInfo, Tool, ToolResult
+from .traffic import Event, Traffic
+
+CLIENT_INFO = {"name": "mcp-lessons", "version": "0.1.0"}
+MAX_PAGES = 1_000
+CANCEL_SECONDS = 0.5
+"""How long telling a server that a call is cancelled may take, when it has stopped reading."""
+
+
+class Client:
+    """One connection to one server. Every method blocks, and may be called from any thread.
+
+    `timeout` is how long a request waits for its reply, in seconds. `handlers` answer what the
+    server asks (`{"roots/list": lambda params: {"roots": []}}`) and hear its notifications; what is
+    not in it is refused or ignored. Everything that crosses the wire goes into `traffic`.
+    """
+
+    def __init__(
+        self,
+        transport: Any,
+        name: str = "server",
+        traffic: Traffic | None = None,
+        timeout: float = 30.0,
+        handlers: dict[str, Callable[[dict], Any]] | None = None,
+    ) -> None:
+        self.transport, self.name, self.timeout = transport, name, timeout
+        self.traffic = Traffic(limit=0) if traffic is None else traffic
+        self.handlers = dict(handlers or {})
+        self.era = LegacyEra()
+        self.server: ServerInfo | None = None
+        self.connection: int | None = None
+        self.tools_stale = False
+        self._tools: dict[str, Tool] = {}
+        self._noise: deque[str] = deque(maxlen=3)
+        self._ids, self._pending = itertools.count(1), Pending()
+        self._answers, self._handler_worker = Worker(), Worker()
+        self._finalizer = weakref.finalize(self, _hang_up, transport, self._answers, self._handler_worker)
+        self._finalizer.atexit = False  # when the kernel ends, the guard sees to the servers
+
+    # The connection, and what arrives on it
+
+    def start(self) -> None:
+        """Start the transport; does nothing when it is started already."""
+        if self.connection is None:
+            record = self._record = self.traffic.recorder(self.name)
+            self.connection = record.connection
+            self.transport.start(_weakly(self._on_event, record))
+
+    def _on_event(self, source: str, raw: str, body: Any = None) -> None:
+        event = self._record(source, raw, body)
+        if source == "received":
+            self._received(event)
+        elif source == "process":
+            self._server_changed(event.body)
+
+    def _received(self, event: Event) -> None:
+        message = event.body
+        if event.kind == "reply":
+            self._pending.resolve(message)
+        elif event.kind == "request":
+            asked = self._handler_worker if message["method"] in self.handlers else self._answers
+            asked.do(self._answer, message)
+        elif event.kind == "notification":
+            self._take_notice(message)
+        else:
+            self._noise.append(event.raw[:200])
+            for part in message if isinstance(message, list) else []:  # a batch: gone since 2025-06-18
+                if isinstance(part, dict):
+                    self._on_event("received", json.dumps(part), part)
+
+    def _server_changed(self, change: dict[str, Any]) -> None:
+        if change["event"] == "exited":
+            status, stderr = change["status"], change["stderr"]
+            self._pending.end(lambda: ServerExited(self.name, status, stderr))
+        elif change["event"] == "stdout closed":
+            self._pending.end(lambda: TransportError(f"{self.name!r} closed its stdout and runs on, unheard"))
+
+    # Requests
+
+    def request(self, method: str, params: Message | None = None, timeout: float | None = None) -> Message:
+        """Send a request, wait for its reply, return its result.
+
+        Raises RpcError when the server answers with an error, RequestTimeout when it does not answer
+        in time (it is then told that we have stopped waiting), ServerExited when it is gone.
+        """
+        return self.finish(self.begin(method, params, timeout))
+
+    def begin(self, method: str, params: Message | None = None, timeout: float | None = None) -> Waiting:
+        """Send a request without waiting: the first half of `request`."""
+        self.start()
+        message = self.era.outgoing(jsonrpc.request(next(self._ids), method, params))
+        waiting = self._pending.add(message, self.timeout if timeout is None else timeout)
+        try:
+            self._send(message, waiting.timeout)
+        except BaseException:
+            self.cancel(waiting)
+            raise
+        return waiting
+
+    def finish(self, waiting: Waiting) -> Message:
+        """Wait for the reply to what `begin` sent: the second half of `request`."""
+        try:
+            reply = self.era.incoming(waiting.message, waiting.reply())
+        except RequestTimeout as problem:
+            self.cancel(waiting)
+            raise RequestTimeout(f"{self.name}: {problem}{self._overheard()}") from None
+        except KeyboardInterrupt:
+            self.cancel(waiting)
+            raise
+        if "error" in reply:
+            raise _rpc_error(reply["error"])
+        if not isinstance(reply["result"], dict):
+            raise ProtocolError(f"{self.name}: the result of {waiting.method} is no object")
+        return reply["result"]
+
+    def notify(self, method: str, params: Message | None = None) -> None:
+        """Send a notification: nobody answers it."""
+        self.start()
+        self._send(self.era.outgoing(jsonrpc.notification(method, params)), self.timeout)
+
+    def cancel(self, waiting: Waiting) -> None:
+        """Stop waiting: tell the server so, and drop its reply if one still comes.
+
+        https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/cancellation
+        """
+        self._pending.forget(waiting)
+        if waiting.method != "initialize" and self.alive:
+            params = {"requestId": waiting.message["id"], "reason": "the client has stopped waiting"}
+            with suppress(McpError):
+                self._send(jsonrpc.notification("notifications/cancelled", params), CANCEL_SECONDS)
+
+    def _send(self, message: Message, timeout: float) -> None:
+        try:
+            self.transport.send(message, timeout)
+        except TimeoutError as problem:
+            raise RequestTimeout(f"{self.name}: {problem}") from problem
+        except TransportError as problem:  # the process is going: its exit status says more
+            raise (self._pending.why_ended(patience=1.0) or problem) from None
+
+    # The handshake
+
+    def connect(self, era: str = "legacy") -> ServerInfo:
+        """Agree with the server on an era and a version. So far "legacy", the handshake, is built."""
+        if era != "legacy":
+            raise ValueError(f'era={era!r} is not built yet: this client speaks era="legacy"')
+        return self.initialize()
+
+    def initialize(self, timeout: float = 60.0) -> ServerInfo:
+        """The handshake: who we are, which version, which capabilities. Hangs up if it fails.
+
+        ProtocolError when no version suits both sides.
+        """
+        offer = {
+            "protocolVersion": LEGACY_VERSIONS[0],
+            "capabilities": _capabilities(self.handlers),
+            "clientInfo": CLIENT_INFO,
+        }
+        try:
+            self.server = ServerInfo.from_result(self.request("initialize", offer, timeout))
+            if self.server.protocol_version not in LEGACY_VERSIONS:
+                raise ProtocolError(_no_common_version(self.name, self.server.protocol_version))
+            self.notify("notifications/initialized")
+        except RpcError as problem:
+            self.close()
+            raise _refused_handshake(self.name, problem) from problem
+        except BaseException:
+            self.close()
+            raise
+        return self.server
+
+    # Tools
+
+    def list_tools(self, timeout: float | None = None) -> list[Tool]:
+        """Every tool of every page, no name twice; what nobody could call is left out, with a warning.
+
+        https://modelcontextprotocol.io/specification/2025-11-25/server/tools#listing-tools
+        """
+        self.tools_stale = False
+        tools: dict[str, Tool] = {}
+        problems: list[str] = []
+        for entry in self._pages("tools/list", "tools", problems, timeout):
+            try:
+                tool = Tool.from_entry(entry)
+            except ProtocolError as problem:
+                problems.append(str(problem))
+                continue
+            if tool.name in tools:
+                problems.append(f"the tool {tool.name[:80]!r} a second time")
+            tools.setdefault(tool.name, tool)
+        if problems:
+            self._warn("tools/list: left out " + "; ".join(problems))
+        self._tools = tools
+        return list(tools.values())
+
+    def _pages(self, method: str, key: str, problems: list[str], timeout: float | None) -> Iterator[Any]:
+        cursor, seen = None, []
+        for _ in range(MAX_PAGES):
+            page = self._page(method, {} if cursor is None else {"cursor": cursor}, timeout)
+            entries = page.get(key)
+            if isinstance(entries, list):
+                yield from entries
+            else:
+                problems.append(f"a page without {key}")
+            seen.append(cursor)
+            cursor = page.get("nextCursor")
+            if cursor is None:
+                return
+            if cursor in seen:
+                problems.append(f"the rest of the pages: the cursor {str(cursor)[:40]!r} came twice")
+                return
+        problems.append(f"the pages after the first {MAX_PAGES}")
+
+    def _page(self, method: str, params: Message, timeout: float | None) -> Message:
+        primitive = method.split("/")[0]
+        try:
+            return self.request(method, params, timeout)
+        except RpcError as problem:
+            offered = self.server is None or primitive in self.server.capabilities
+            if problem.code == METHOD_NOT_FOUND or not offered:
+                return {primitive: []}
+            raise
+
+    def call_tool(
+        self, name: str, arguments: Message | None = None, timeout: float | None = None
+    ) -> ToolResult:
+        """Call a tool and wait for its result. A tool that fails is a result with `is_error` set.
+
+        Each notifications/progress starts the timeout anew, up to ten times the timeout in all.
+        https://modelcontextprotocol.io/specification/2025-11-25/server/tools#calling-tools
+        """
+        return self.finish_call(self.begin_call(name, arguments, timeout))
+
+    def begin_call(
+        self, name: str, arguments: Message | None = None, timeout: float | None = None
+    ) -> Waiting:
+        """Send the call without waiting, so that several calls can be under way at once."""
+        params = {"name": name, "arguments": arguments or {}, "_meta": {"progressToken": next(self._ids)}}
+        return self.begin("tools/call", params, timeout)
+
+    def finish_call(self, waiting: Waiting) -> ToolResult:
+        """Wait for the result of what `begin_call` sent."""
+        result = ToolResult.from_result(self.finish(waiting))
+        self._check_output(waiting.message["params"]["name"], result)
+        return result
+
+    # What the server asks and tells
+
+    def _answer(self, message: Message) -> None:
+        """Answer a request of the server; runs on a worker, so that a handler may call the server."""
+        reply = self._reply_to(message)
+        try:
+            self._send(reply, self.timeout)
+        except (ValueError, TypeError) as problem:  # what the handler returned is no JSON
+            with suppress(McpError):
+                self._send(jsonrpc.error(message["id"], INTERNAL_ERROR, str(problem)), self.timeout)
+        except McpError:
+            pass  # the server that asked is gone, or does not listen
+
+    def _reply_to(self, message: Message) -> Message:
+        id, method = message["id"], message["method"]
+        handler = self.handlers.get(method)
+        if handler is None:
+            if method == "ping":
+                return jsonrpc.result(id, {})
+            return jsonrpc.error(id, METHOD_NOT_FOUND, f"this client does not answer {method!r}")
+        try:
+            answer = handler(_params(message))
+        except RpcError as problem:
+            return jsonrpc.error(id, problem.code, problem.message, problem.data)
+        except Exception as problem:  # a handler is the caller's code: its fault is the server's answer
+            return jsonrpc.error(id, INTERNAL_ERROR, f"{type(problem).__name__}: {problem}")
+        return jsonrpc.result(id, {} if answer is None else answer)
+
+    def _take_notice(self, message: Message) -> None:
+        method = message["method"]
+        if method == "notifications/tools/list_changed":
+            self.tools_stale = True
+        elif method == "notifications/progress":
+            self._pending.progress(_params(message).get("progressToken"))
+        if method in self.handlers:
+            self._handler_worker.do(self._run_handler, method, _params(message))
+
+    def _run_handler(self, method: str, params: Message) -> None:
+        try:
+            self.handlers[method](params)
+        except Exception as problem:  # it is on the record; there is nobody to raise it to
+            what = f"the handler of {method} failed: {type(problem).__name__}: {problem}"
+            self._record("process", what, {"event": "handler failed", "method": method})
+
+    # The end
+
+    @property
+    def alive(self) -> bool:
+        """True from the start until the server is gone or this client is closed."""
+        return self.connection is not None and not self._pending.ended.is_set()
+
+    def close(self) -> None:
+        """Hang up, from any thread and as often as you like. Calls that wait get a TransportError."""
+        self._pending.end(lambda: TransportError(f"the client of {self.name!r} is closed"))
+        self._finalizer.detach()
+        self._answers.close()
+        self._handler_worker.close()
+        self.transport.close()
+
+    def __enter__(self) -> "Client":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        state = "new" if self.connection is None else "open" if self.alive else "closed"
+        return f"<Client {self.name!r}, {state}>"
+
+    # Small helpers
+
+    def _check_output(self, name: str, result: ToolResult) -> None:
+        tool = self._tools.get(name)
+        if tool is not None and not result.is_error:
+            problem = _checks.output_problem(tool.raw.get("outputSchema"), result.structured)
+            if problem:
+                self._warn(f"the tool {name[:80]!r}: {problem}")
+
+    def _overheard(self) -> str:
+        return f"; it printed, beside messages: {list(self._noise)}" if self._noise else ""
+
+    def _warn(self, text: str) -> None:
+        warnings.warn(f"{self.name}: {text}", McpWarning, stacklevel=3)
+
+
+def _capabilities(handlers: dict[str, Any]) -> dict[str, Any]:
+    askable = ("roots/list", "sampling/createMessage", "elicitation/create")
+    return {method.split("/")[0]: {} for method in askable if method in handlers}
+
+
+def _rpc_error(error: Any) -> RpcError:
+    if not isinstance(error, dict):
+        return RpcError(INTERNAL_ERROR, f"an error that is no object: {str(error)[:200]}")
+    code = error.get("code")
+    is_code = isinstance(code, int) and not isinstance(code, bool)
+    return RpcError(code if is_code else INTERNAL_ERROR, str(error.get("message", "")), error.get("data"))
+
+
+def _no_common_version(name: str, theirs: str) -> str:
+    return f"{name}: the server speaks {theirs!r}, this client {', '.join(LEGACY_VERSIONS)}"
+
+
+def _refused_handshake(name: str, problem: RpcError) -> McpError:
+    supported = problem.data.get("supported") if isinstance(problem.data, dict) else None
+    return ProtocolError(_no_common_version(name, str(supported))) if supported else problem
+
+
+def _params(message: Message) -> dict[str, Any]:
+    params = message.get("params")
+    return params if isinstance(params, dict) else {}
+
+
+def _weakly(method: Callable[..., None], otherwise: Callable[..., Any]) -> Callable[..., None]:
+    """`method`, without keeping its object alive: a client that nobody refers to shall hang up."""
+    reference = weakref.WeakMethod(method)
+
+    def call(*arguments: Any) -> None:
+        (reference() or otherwise)(*arguments)
+
+    return call
+
+
+def _hang_up(transport: Any, *workers: Worker) -> None:
+    import threading
+
+    for worker in workers:
+        worker.close()
+    with suppress(RuntimeError):  # too late for a thread: the interpreter is going, the guard takes over
+        threading.Thread(target=transport.close, daemon=True).start()
