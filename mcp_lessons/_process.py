@@ -21,6 +21,7 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import IO
 
 from .errors import TransportError
 
@@ -70,17 +71,11 @@ class Child:
         self._unsent = bytearray()
         self._pipes = threading.Lock()
         self._ending, self._ring = (None, None) if WINDOWS else os.pipe()
+        self._outputs = [_Output(pipe, self._ending) for pipe in (self._popen.stdout, self._popen.stderr)]
+        self.read_stdout, self.read_stderr = (output.read for output in self._outputs)
         if not WINDOWS:
             os.set_blocking(self._popen.stdin.fileno(), False)
         _guard.add(self)
-
-    def read_stdout(self) -> bytes:
-        """The next bytes, as soon as there are some; b"" at the end."""
-        return self._read(self._popen.stdout)
-
-    def read_stderr(self) -> bytes:
-        """The next bytes, as soon as there are some; b"" at the end."""
-        return self._read(self._popen.stderr)
 
     def write(self, data: bytes, timeout: float) -> None:
         """Write all of `data`. TimeoutError when the process does not read it within `timeout` seconds:
@@ -110,7 +105,10 @@ class Child:
         status = self._popen.wait()
         self.exited.set()
         self.kill()  # whatever it leaves behind in its group
-        self._stop_reading()
+        for output in self._outputs:
+            output.drain_until = time.monotonic() + DRAIN_SECONDS
+        if self._ring is not None:
+            os.write(self._ring, b"!")
         return status
 
     def terminate(self) -> None:
@@ -132,24 +130,28 @@ class Child:
                     os.close(fd)
             self._ending = self._ring = None
 
-    def _read(self, pipe) -> bytes:
-        if WINDOWS:
-            return pipe.read(CHUNK) or b""
-        fd = pipe.fileno()
-        poll = select.poll()
-        poll.register(fd, select.POLLIN)
-        poll.register(self._ending, select.POLLIN)
-        ready = {ready_fd for ready_fd, _ in poll.poll()}
-        if self._ending in ready:
-            poll.unregister(self._ending)
-            if time.monotonic() > self._drain_until or not poll.poll(QUIET_SECONDS * 1000):
-                return b""
-        return os.read(fd, CHUNK)
 
-    def _stop_reading(self) -> None:
-        self._drain_until = time.monotonic() + DRAIN_SECONDS
-        if self._ring is not None:
-            os.write(self._ring, b"!")
+class _Output:
+    """One of the two pipes that a child writes to."""
+
+    def __init__(self, pipe: IO[bytes], ending: int | None) -> None:
+        self._pipe, self._ending, self.drain_until = pipe, ending, 0.0
+        if not WINDOWS:
+            self._data, self._data_or_end = select.poll(), select.poll()
+            for poll in (self._data, self._data_or_end):
+                poll.register(pipe, select.POLLIN)
+            self._data_or_end.register(ending, select.POLLIN)
+
+    def read(self) -> bytes:
+        """The next bytes, as soon as there are some; b"" at the end."""
+        if WINDOWS:
+            return self._pipe.read(CHUNK) or b""
+        if any(fd == self._ending for fd, _ in self._data_or_end.poll()) and self._is_quiet():
+            return b""
+        return os.read(self._pipe.fileno(), CHUNK)
+
+    def _is_quiet(self) -> bool:
+        return time.monotonic() > self.drain_until or not self._data.poll(QUIET_SECONDS * 1000)
 
 
 def _find_program(name: str, environment: Mapping[str, str], cwd: str | Path | None) -> str:

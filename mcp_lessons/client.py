@@ -7,19 +7,19 @@ https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle
 
 import itertools
 import json
+import threading
 import warnings
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
 from . import _checks, jsonrpc
+from ._handlers import Handler, Inbox, capabilities_of, params_of
 from ._pending import Pending, Waiting
-from ._worker import Worker
-from .eras import LEGACY_VERSIONS, LegacyEra
+from .eras import LEGACY_VERSIONS, LegacyEra, agree_on_version, refused_handshake
 from .errors import (
-    INTERNAL_ERROR,
     METHOD_NOT_FOUND,
     McpError,
     McpWarning,
@@ -53,11 +53,10 @@ class Client:
         name: str = "server",
         traffic: Traffic | None = None,
         timeout: float = 30.0,
-        handlers: dict[str, Callable[[dict], Any]] | None = None,
+        handlers: Mapping[str, Handler] | None = None,
     ) -> None:
         self.transport, self.name, self.timeout = transport, name, timeout
         self.traffic = Traffic(limit=0) if traffic is None else traffic
-        self.handlers = dict(handlers or {})
         self.era = LegacyEra()
         self.server: ServerInfo | None = None
         self.connection: int | None = None
@@ -65,8 +64,8 @@ class Client:
         self._tools: dict[str, Tool] = {}
         self._noise: deque[str] = deque(maxlen=3)
         self._ids, self._pending = itertools.count(1), Pending()
-        self._answers, self._handler_worker = Worker(), Worker()
-        self._finalizer = weakref.finalize(self, _hang_up, transport, self._answers, self._handler_worker)
+        self._inbox = Inbox(handlers)
+        self._finalizer = weakref.finalize(self, _hang_up, transport, self._inbox)
         self._finalizer.atexit = False  # when the kernel ends, the guard sees to the servers
 
     # The connection, and what arrives on it
@@ -79,26 +78,33 @@ class Client:
             self.transport.start(_weakly(self._on_event, record))
 
     def _on_event(self, source: str, raw: str, body: Any = None) -> None:
+        if source == "received" and body is None:
+            body = jsonrpc.decode(raw)
         event = self._record(source, raw, body)
         if source == "received":
-            self._received(event)
+            self._received(event, body)
         elif source == "process":
-            self._server_changed(event.body)
+            self._server_changed(body)
 
-    def _received(self, event: Event) -> None:
-        message = event.body
+    def _received(self, event: Event, message: Any) -> None:
         if event.kind == "reply":
             self._pending.resolve(message)
         elif event.kind == "request":
-            asked = self._handler_worker if message["method"] in self.handlers else self._answers
-            asked.do(self._answer, message)
+            self._inbox.answer(message, self._send)
         elif event.kind == "notification":
-            self._take_notice(message)
+            self._take_notice(message["method"], message)
         else:
             self._noise.append(event.raw[:200])
             for part in message if isinstance(message, list) else []:  # a batch: gone since 2025-06-18
                 if isinstance(part, dict):
                     self._on_event("received", json.dumps(part), part)
+
+    def _take_notice(self, method: str, message: Message) -> None:
+        if method == "notifications/tools/list_changed":
+            self.tools_stale = True
+        elif method == "notifications/progress":
+            self._pending.progress(params_of(message).get("progressToken"))
+        self._inbox.tell(message, self._record)
 
     def _server_changed(self, change: dict[str, Any]) -> None:
         if change["event"] == "exited":
@@ -140,7 +146,7 @@ class Client:
             self.cancel(waiting)
             raise
         if "error" in reply:
-            raise _rpc_error(reply["error"])
+            raise RpcError.from_object(reply["error"])
         if not isinstance(reply["result"], dict):
             raise ProtocolError(f"{self.name}: the result of {waiting.method} is no object")
         return reply["result"]
@@ -148,7 +154,7 @@ class Client:
     def notify(self, method: str, params: Message | None = None) -> None:
         """Send a notification: nobody answers it."""
         self.start()
-        self._send(self.era.outgoing(jsonrpc.notification(method, params)), self.timeout)
+        self._send(self.era.outgoing(jsonrpc.notification(method, params)))
 
     def cancel(self, waiting: Waiting) -> None:
         """Stop waiting: tell the server so, and drop its reply if one still comes.
@@ -161,9 +167,9 @@ class Client:
             with suppress(McpError):
                 self._send(jsonrpc.notification("notifications/cancelled", params), CANCEL_SECONDS)
 
-    def _send(self, message: Message, timeout: float) -> None:
+    def _send(self, message: Message, timeout: float | None = None) -> None:
         try:
-            self.transport.send(message, timeout)
+            self.transport.send(message, self.timeout if timeout is None else timeout)
         except TimeoutError as problem:
             raise RequestTimeout(f"{self.name}: {problem}") from problem
         except TransportError as problem:  # the process is going: its exit status says more
@@ -184,17 +190,16 @@ class Client:
         """
         offer = {
             "protocolVersion": LEGACY_VERSIONS[0],
-            "capabilities": _capabilities(self.handlers),
+            "capabilities": capabilities_of(self._inbox.handlers),
             "clientInfo": CLIENT_INFO,
         }
         try:
             self.server = ServerInfo.from_result(self.request("initialize", offer, timeout))
-            if self.server.protocol_version not in LEGACY_VERSIONS:
-                raise ProtocolError(_no_common_version(self.name, self.server.protocol_version))
+            agree_on_version(self.name, self.server.protocol_version)
             self.notify("notifications/initialized")
         except RpcError as problem:
             self.close()
-            raise _refused_handshake(self.name, problem) from problem
+            raise refused_handshake(self.name, problem) from problem
         except BaseException:
             self.close()
             raise
@@ -275,50 +280,6 @@ class Client:
         self._check_output(waiting.message["params"]["name"], result)
         return result
 
-    # What the server asks and tells
-
-    def _answer(self, message: Message) -> None:
-        """Answer a request of the server; runs on a worker, so that a handler may call the server."""
-        reply = self._reply_to(message)
-        try:
-            self._send(reply, self.timeout)
-        except (ValueError, TypeError) as problem:  # what the handler returned is no JSON
-            with suppress(McpError):
-                self._send(jsonrpc.error(message["id"], INTERNAL_ERROR, str(problem)), self.timeout)
-        except McpError:
-            pass  # the server that asked is gone, or does not listen
-
-    def _reply_to(self, message: Message) -> Message:
-        id, method = message["id"], message["method"]
-        handler = self.handlers.get(method)
-        if handler is None:
-            if method == "ping":
-                return jsonrpc.result(id, {})
-            return jsonrpc.error(id, METHOD_NOT_FOUND, f"this client does not answer {method!r}")
-        try:
-            answer = handler(_params(message))
-        except RpcError as problem:
-            return jsonrpc.error(id, problem.code, problem.message, problem.data)
-        except Exception as problem:  # a handler is the caller's code: its fault is the server's answer
-            return jsonrpc.error(id, INTERNAL_ERROR, f"{type(problem).__name__}: {problem}")
-        return jsonrpc.result(id, {} if answer is None else answer)
-
-    def _take_notice(self, message: Message) -> None:
-        method = message["method"]
-        if method == "notifications/tools/list_changed":
-            self.tools_stale = True
-        elif method == "notifications/progress":
-            self._pending.progress(_params(message).get("progressToken"))
-        if method in self.handlers:
-            self._handler_worker.do(self._run_handler, method, _params(message))
-
-    def _run_handler(self, method: str, params: Message) -> None:
-        try:
-            self.handlers[method](params)
-        except Exception as problem:  # it is on the record; there is nobody to raise it to
-            what = f"the handler of {method} failed: {type(problem).__name__}: {problem}"
-            self._record("process", what, {"event": "handler failed", "method": method})
-
     # The end
 
     @property
@@ -330,8 +291,7 @@ class Client:
         """Hang up, from any thread and as often as you like. Calls that wait get a TransportError."""
         self._pending.end(lambda: TransportError(f"the client of {self.name!r} is closed"))
         self._finalizer.detach()
-        self._answers.close()
-        self._handler_worker.close()
+        self._inbox.close()
         self.transport.close()
 
     def __enter__(self) -> "Client":
@@ -360,33 +320,6 @@ class Client:
         warnings.warn(f"{self.name}: {text}", McpWarning, stacklevel=3)
 
 
-def _capabilities(handlers: dict[str, Any]) -> dict[str, Any]:
-    askable = ("roots/list", "sampling/createMessage", "elicitation/create")
-    return {method.split("/")[0]: {} for method in askable if method in handlers}
-
-
-def _rpc_error(error: Any) -> RpcError:
-    if not isinstance(error, dict):
-        return RpcError(INTERNAL_ERROR, f"an error that is no object: {str(error)[:200]}")
-    code = error.get("code")
-    is_code = isinstance(code, int) and not isinstance(code, bool)
-    return RpcError(code if is_code else INTERNAL_ERROR, str(error.get("message", "")), error.get("data"))
-
-
-def _no_common_version(name: str, theirs: str) -> str:
-    return f"{name}: the server speaks {theirs!r}, this client {', '.join(LEGACY_VERSIONS)}"
-
-
-def _refused_handshake(name: str, problem: RpcError) -> McpError:
-    supported = problem.data.get("supported") if isinstance(problem.data, dict) else None
-    return ProtocolError(_no_common_version(name, str(supported))) if supported else problem
-
-
-def _params(message: Message) -> dict[str, Any]:
-    params = message.get("params")
-    return params if isinstance(params, dict) else {}
-
-
 def _weakly(method: Callable[..., None], otherwise: Callable[..., Any]) -> Callable[..., None]:
     """`method`, without keeping its object alive: a client that nobody refers to shall hang up."""
     reference = weakref.WeakMethod(method)
@@ -397,10 +330,7 @@ def _weakly(method: Callable[..., None], otherwise: Callable[..., Any]) -> Calla
     return call
 
 
-def _hang_up(transport: Any, *workers: Worker) -> None:
-    import threading
-
-    for worker in workers:
-        worker.close()
+def _hang_up(transport: Any, inbox: Inbox) -> None:
+    inbox.close()
     with suppress(RuntimeError):  # too late for a thread: the interpreter is going, the guard takes over
         threading.Thread(target=transport.close, daemon=True).start()

@@ -62,6 +62,14 @@ class RpcError(McpError):
         detail = "" if data is None else f" (data: {str(data)[:500]})"
         super().__init__(f"{message} [{code}]{detail}")
 
+    @classmethod
+    def from_object(cls, error: Any) -> "RpcError":
+        """From the `error` of a reply, whatever the server has put there."""
+        if not isinstance(error, dict):
+            return cls(INTERNAL_ERROR, f"an error that is no object: {str(error)[:200]}")
+        code, is_code = error.get("code"), type(error.get("code")) is int
+        return cls(code if is_code else INTERNAL_ERROR, str(error.get("message", "")), error.get("data"))
+
 
 class ModelError(McpError):
     """The chat-completions endpoint refused the request, or could not be reached."""

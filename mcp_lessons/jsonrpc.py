@@ -41,9 +41,12 @@ def error(id: int | str | None, code: int, message: str, data: Any = None) -> Me
 
 
 def encode(message: Message) -> str:
-    """One line of JSON, without its newline. ValueError for NaN, infinity and circles; TypeError for
-    values that JSON has no word for."""
-    return _encoder.encode(message)
+    """One line of JSON, without its newline. ValueError for NaN, infinity, circles and too deep a
+    nesting; TypeError for values that JSON has no word for."""
+    try:
+        return _encoder.encode(message)
+    except RecursionError as problem:
+        raise ValueError("nested too deeply for JSON") from problem
 
 
 def decode(line: str) -> Any:
@@ -55,7 +58,7 @@ def decode(line: str) -> Any:
 
 
 def kind_of(message: Any) -> str:
-    """"request", "reply", "notification", or "noise" for a value that is no JSON-RPC message.
+    """ "request", "reply", "notification", or "noise" for a value that is no JSON-RPC message.
 
     A `method` is looked for first: what has one is never a reply, even if its id equals one of ours.
     """
@@ -75,4 +78,4 @@ def _call(method: str, params: Message | None) -> Message:
 
 
 def _is_id(value: Any) -> bool:
-    return isinstance(value, str | int | float) and not isinstance(value, bool)
+    return isinstance(value, (str, int, float)) and not isinstance(value, bool)

@@ -10,22 +10,21 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from . import jsonrpc
 
+_JSON_KINDS = frozenset(("request", "reply", "notification", "noise", "tools", "model"))
 
-@dataclass(frozen=True, slots=True)
-class Event:
+
+class Event(NamedTuple):
     """One thing that happened.
 
     `seq` counts from 1 in one record; `t` is in seconds since the record began; `connection` counts
     the connections of the record from 1 (0: none); `direction` is "sent" or "received", seen from
-    the client ("" for what crosses no wire); `raw` is the text exactly as it crossed the wire, and
-    `body` is what it says (the message, or details as JSON values).
+    the client ("" for what crosses no wire); `raw` is the text exactly as it crossed the wire.
 
     `kind` is one of request, reply, notification, stderr, noise (a line that is no message),
     process (spawned, stdin closed, signalled, exited), http (status, redacted headers), tools (the
@@ -39,7 +38,16 @@ class Event:
     direction: str
     kind: str
     raw: str
-    body: Any = None
+    details: Any = None
+
+    @property
+    def body(self) -> Any:
+        """What the event says: the message, or the details of what happened.
+
+        A message is read from `raw` each time, so that nobody can change what is on the record, and
+        a long record holds text alone.
+        """
+        return jsonrpc.decode(self.raw) if self.kind in _JSON_KINDS else self.details
 
 
 class Traffic:
@@ -72,11 +80,13 @@ class Traffic:
         self, kind: str, *, raw: str = "", body: Any = None, server: str = "", connection: int = 0,
         direction: str = "",
     ) -> Event:  # fmt: skip
-        """Record one event now, tell the subscribers, and return it."""
+        """Record one event now, tell the subscribers, and return it. `raw` may be left out where it is
+        the JSON of `body`."""
+        if kind in _JSON_KINDS:
+            raw, body = raw or json.dumps(body), None
         with self._lock:
-            event = Event(
-                next(self._seq), self._clock() - self._began, connection, server, direction, kind, raw, body
-            )
+            t = self._clock() - self._began
+            event = Event(next(self._seq), t, connection, server, direction, kind, raw, body)
             self._keep(event)
             for subscriber in self._subscribers:
                 subscriber(event)
@@ -122,7 +132,7 @@ class Traffic:
         """Write the record as JSONL, one event a line."""
         with Path(path).open("w", encoding="utf-8") as file:
             for event in self:
-                file.write(json.dumps(asdict(event)) + "\n")
+                file.write(json.dumps(_as_fields(event)) + "\n")
 
     @classmethod
     def load(cls, path: str | Path) -> "Traffic":
@@ -154,8 +164,9 @@ class Traffic:
 class Recorder:
     """Writes what one connection reports into a record: `record(source, raw, body=None)` -> Event.
 
-    `source` is "sent" or "received" for a line of the wire, which is then classified, or a kind
-    ("stderr", "process", "http") for what stands beside the wire.
+    `source` is "sent" or "received" for a line of the wire, which is then classified (`body` is the
+    message, where the caller has it at hand), or a kind ("stderr", "process", "http") for what
+    stands beside the wire.
     """
 
     def __init__(self, traffic: Traffic, server: str, connection: int) -> None:
@@ -164,8 +175,7 @@ class Recorder:
     def __call__(self, source: str, raw: str, body: Any = None) -> Event:
         kind, direction = source, ""
         if source in ("sent", "received"):
-            body = jsonrpc.decode(raw) if body is None else body
-            kind, direction = jsonrpc.kind_of(body), source
+            kind, direction = jsonrpc.kind_of(jsonrpc.decode(raw) if body is None else body), source
         return self.traffic.add(
             kind, raw=raw, body=body, server=self.server, connection=self.connection, direction=direction
         )
@@ -195,9 +205,16 @@ def redact_command(command: list[str]) -> list[str]:
     return shown
 
 
+_FIELDS = (*Event._fields[:-1], "body")
+
+
+def _as_fields(event: Event) -> dict[str, Any]:
+    return {name: getattr(event, name) for name in _FIELDS}
+
+
 def _event_from(line: str, number: int) -> Event:
     try:
         fields = json.loads(line)
-        return Event(**{name: fields[name] for name in Event.__slots__})
+        return Event(*(fields[name] for name in _FIELDS))
     except (ValueError, KeyError, TypeError, RecursionError) as problem:
         raise ValueError(f"line {number} is no event of a saved record: {line[:80]!r}") from problem
