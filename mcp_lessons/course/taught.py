@@ -12,19 +12,44 @@ and the finished cells of notebook N are those of TAUGHT[N], no more and no fewe
 need no entry: `so_far` gives them to the class from the start.
 """
 
-COVERED = ("errors", "jsonrpc", "traffic", "stdio", "eras", "client", "toolbox", "agent", "oracle")
+COVERED = ("errors", "jsonrpc", "traffic", "stdio", "eras", "results", "client", "toolbox", "agent", "oracle")
 
 TAUGHT: dict[int, list[tuple[str, str]]] = {
-    1: [],
+    1: [
+        ("stdio", "split_lines"),
+        ("stdio", "class StdioTransport"),
+        ("stdio", "StdioTransport.start"),
+        ("stdio", "StdioTransport.send"),
+        ("stdio", "StdioTransport._read_stdout"),
+        ("stdio", "StdioTransport._read_stderr"),
+        ("stdio", "StdioTransport._watch"),
+        ("stdio", "StdioTransport.close"),
+    ],
     2: [
         ("jsonrpc", "request"),
         ("jsonrpc", "notification"),
-        ("jsonrpc", "encode"),
-        ("jsonrpc", "decode"),
         ("jsonrpc", "kind_of"),
+        ("_handlers", "reply_to"),
+        ("client", "Client._received"),
+        ("client", "Client.begin"),
+        ("client", "Client.finish"),
+        ("client", "Client.request"),
+        ("client", "Client.notify"),
+        ("client", "Client.initialize"),
     ],
-    3: [],
-    4: [],
+    3: [
+        ("results", "Tool"),
+        ("client", "Client.list_tools"),
+        ("client", "Client._pages"),
+        ("client", "Client._page"),
+    ],
+    4: [
+        ("results", "block_text"),
+        ("results", "ToolResult"),
+        ("client", "Client.begin_call"),
+        ("client", "Client.finish_call"),
+        ("client", "Client.call_tool"),
+    ],
     5: [],
     6: [],
 }
@@ -33,10 +58,25 @@ SHOWN: dict[int, list[tuple[str, str, str]]] = {
     0: [
         ("errors", "*", "a tree of exceptions is read, not built"),
         ("traffic", "*", "a list with a lock and a file format; nothing about the protocol"),
+        ("oracle", "*", "a stand-in for a model: how it guesses is not what this course is about"),
+    ],
+    1: [
+        ("stdio", "*", "three numbers: how long a line may be, and how long a step of hanging up waits"),
     ],
     2: [
-        ("jsonrpc", "result", "the same shape as a request, written by servers"),
-        ("jsonrpc", "error", "the same shape as a request, written by servers"),
-        ("jsonrpc", "Message", "a name for dict[str, Any]"),
+        (
+            "jsonrpc",
+            "*",
+            "the JSON encoder with its options, and the replies, which have the shape of requests",
+        ),
+        ("eras", "*", "so far it changes nothing: lesson 10 needs a second era to give it work"),
+        ("results", "ServerInfo", "five fields read from a reply, with care"),
+        ("client", "class Client", "what a client keeps: its transport, its record, its counter of ids"),
+        ("client", "*", "constants, and the plumbing between a thread that reads and those that wait"),
+        ("client", "Client.start", "the transport starts with the first message"),
+        ("client", "Client.cancel", "one notification; lesson 6 needs it"),
+        ("client", "Client.connect", "so far another name for initialize: lesson 10 gives it a choice"),
+        ("client", "Client.alive", "a question to the list of waiting requests"),
+        ("client", "Client.close", "it passes the word on to the transport of lesson 1"),
     ],
 }
