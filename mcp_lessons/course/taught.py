@@ -67,7 +67,7 @@ SHOWN: dict[int, list[tuple[str, str, str]]] = {
         (
             "jsonrpc",
             "*",
-            "the JSON encoder with its options, and the replies, which have the shape of requests",
+            "the JSON encoder with its options; replies, which have the shape of requests",
         ),
         ("eras", "*", "so far it changes nothing: lesson 10 needs a second era to give it work"),
         ("results", "ServerInfo", "five fields read from a reply, with care"),
