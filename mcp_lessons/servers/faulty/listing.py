@@ -195,7 +195,7 @@ class ToolNames(BadTool):
 class LongName(ToolNames):
     """Offers a tool whose name has seventy characters."""
 
-    NAMES = ("fetch_the_quarterly_report_of_every_branch_office_as_a_table_of_figures",)
+    NAMES = ("fetch_the_quarterly_report_of_each_branch_office_as_a_table_of_figures",)
     BAD = tuple(entry(name) for name in NAMES)
 
 
