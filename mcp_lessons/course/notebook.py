@@ -5,6 +5,8 @@ differs from run to run: text outputs, cleaned by the patterns of `sanitize.cfg`
 of the metadata, tags alone. No live widgets, no times, no paths, no frames of other people's code.
 """
 
+import hashlib
+import json
 import os
 import re
 import subprocess
@@ -27,17 +29,24 @@ Cell = Any
 
 
 def read(path: Path) -> Notebook:
-    """The notebook in this file, in the current format."""
+    """The notebook in this file. A cell without an id, or with another's, gets one made from its text."""
     import nbformat
 
-    return nbformat.read(path, as_version=4)
+    book = json.loads(path.read_text(encoding="utf-8"))
+    seen: set[str] = set()
+    for number, cell in enumerate(book["cells"]):
+        if cell.get("id") is None or cell["id"] in seen:
+            text = f"{number} {''.join(cell['source'])}"
+            cell["id"] = hashlib.sha256(text.encode()).hexdigest()[:8]
+        seen.add(cell["id"])
+    book["nbformat"], book["nbformat_minor"] = 4, 5
+    return nbformat.reads(json.dumps(book), as_version=4)
 
 
 def text_of(notebook: Notebook) -> str:
     """The notebook as the text of its file, with a newline at its end."""
     import nbformat
 
-    notebook.nbformat, notebook.nbformat_minor = 4, max(5, notebook.nbformat_minor)
     return nbformat.writes(notebook).rstrip("\n") + "\n"
 
 

@@ -25,7 +25,7 @@ TURN = "# Your turn "
 def refresh(names: Sequence[str] = (), check: bool = False, folder: Path = FOLDER) -> int:
     """Refresh the notebooks whose file name contains one of `names` (all, if none); 0 when all is well."""
     paths = [
-        path for path in sorted(folder.glob("*.ipynb")) if not names or any(n in path.name for n in names)
+        path for path in sorted(folder.glob("*.ipynb")) if any(name in path.name for name in names or [""])
     ]
     if not paths:
         print(f"no notebook in {folder} is named {' or '.join(names) or '*.ipynb'}")
@@ -72,12 +72,10 @@ def _refresh_one(path: Path, check: bool) -> int:
         wrong = nb.faults(nb.read(path)) if check else []
         fresh = fresh_text(path)
     except (Drift, CellExecutionError, CellTimeoutError, DeadKernelError) as problem:
-        print(f"{path.name}: {problem}")
+        print(f"{path.name}: {nb.without_colours(str(problem)).strip()}")
         return 1
     if check and (wrong or fresh != committed):
-        print(
-            f"{path.name}: not what it would be if it were refreshed: run `mcp-lessons refresh {path.stem}`"
-        )
+        print(f"{path.name}: stale; `mcp-lessons refresh {path.stem}` would change it")
         print("\n".join(wrong or _difference(committed, fresh)))
         return 1
     if fresh != committed:

@@ -1,0 +1,95 @@
+"""Every test runs with a home and a temporary folder to throw away, and leaves nothing running."""
+
+import os
+import shutil
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+from gate import pytest_configure, pytest_sessionfinish  # noqa: F401
+from gate import pytest_terminal_summary as _not_run
+
+ROOT = Path(__file__).resolve().parent.parent
+AFTERLIFE_SECONDS = 3.0
+
+_base = Path(tempfile.mkdtemp(prefix="mcp-lessons-"))
+HOME, TEMP = _base / "home", _base / "temp"
+HOME.mkdir()
+TEMP.mkdir()
+for _name in [name for name in os.environ if name.startswith("OPENAI_")]:
+    del os.environ[_name]
+os.environ["HOME"] = str(HOME)
+os.environ["TMPDIR"] = str(TEMP)
+tempfile.tempdir = str(TEMP)
+
+
+@pytest.fixture(autouse=True)
+def nothing_left() -> Iterator[None]:
+    """Fails the test that leaves a process, a thread or a temporary file behind."""
+    before = [_processes(), _threads(), _files()]
+    yield
+    found = [
+        _what_stays(_processes, before[0]),
+        _what_stays(_threads, before[1]),
+        _what_stays(_files, before[2]),
+    ]
+    left = [str(thing) for kind in found for thing in kind]
+    if left:
+        pytest.fail("left behind: " + "; ".join(left), pytrace=False)
+
+
+def pytest_unconfigure() -> None:
+    shutil.rmtree(_base, ignore_errors=True)
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    _not_run(terminalreporter, config)
+    lines = sum(len(path.read_text(encoding="utf-8").splitlines()) for path in core_files())
+    terminalreporter.write_line(f"mcp_lessons without servers, views and course: {lines} lines of Python")
+
+
+def core_files() -> list[Path]:
+    """The modules of the package itself, without servers, views and course."""
+    return sorted((ROOT / "mcp_lessons").glob("*.py"))
+
+
+def _what_stays(look: Callable[[], set[Any]], before: set[Any]) -> set[Any]:
+    deadline = time.monotonic() + AFTERLIFE_SECONDS
+    while (left := look() - before) and time.monotonic() < deadline:
+        threading.Event().wait(0.02)
+    return left
+
+
+def _processes() -> set[Any]:
+    """Our descendants, and what carries our home in its environment although nobody is its parent now."""
+    me = psutil.Process()
+    ours = {process.pid for process in me.children(recursive=True)}
+    for process in psutil.process_iter():
+        try:
+            if process.pid != me.pid and process.environ().get("HOME") == str(HOME):
+                ours.add(process.pid)
+        except psutil.Error:
+            continue
+    return {_Named(pid) for pid in ours}
+
+
+class _Named(int):
+    def __str__(self) -> str:
+        try:
+            return f"process {int(self)}: {' '.join(psutil.Process(int(self)).cmdline())}"
+        except psutil.Error:
+            return f"process {int(self)}"
+
+
+def _threads() -> set[Any]:
+    return {thread for thread in threading.enumerate() if thread.is_alive()}
+
+
+def _files() -> set[Any]:
+    """What lies in the temporary folder; pytest's own folders and a browser's hidden ones apart."""
+    return {path for path in TEMP.iterdir() if not path.name.startswith(("pytest-of-", ".", "playwright"))}
