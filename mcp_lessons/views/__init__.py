@@ -12,6 +12,8 @@ The Python side sends rows; the page draws them. The page's code is plain ES mod
 file, put together by `_bundle.py` with no build step; every sentence that a reader sees is in `text/`.
 """
 
+from ._loop import LoopView
+from ._toolbox import ToolboxView
 from ._traffic import TrafficView
 
-__all__ = ["TrafficView"]
+__all__ = ["LoopView", "ToolboxView", "TrafficView"]

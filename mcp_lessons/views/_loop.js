@@ -1,0 +1,164 @@
+// The entry of LoopView: a band for each turn of each run.
+
+import { button, download, el, fill, icon, plural } from "./common.js";
+import { announce, biggerButton, onAnnounced, recordWidget } from "./page.js";
+import { drawnWhenSeen, stateStore } from "./_toolbox_store.js";
+import { number } from "./_toolbox_words.js";
+import { duration } from "./words.js";
+import { merged, ownerOf, questionOf, runsOf, scaleOf, sums } from "./_loop_layout.js";
+import { budget, callCard, contextBar, contextTable, folded, legend, link, tokenLines } from "./_loop_parts.js";
+import { transcript } from "./_loop_transcript.js";
+import T from "./text/loop.json" with { type: "json" };
+
+/** All turns, by run and number. */
+export function createStore() {
+  return stateStore(merged);
+}
+
+/** Draws the view into `root` and keeps it up to date. */
+export function mount(root, store, { signal }) {
+  const openContexts = new Set(), folds = new Map();
+  let chosen = null, cache = new Map();
+  const indexOf = (server) => store.servers.indexOf(server);
+  const head = el("div", { class: "ml-head" });
+  const body = el("div", { class: "mo-body" });
+  root.setAttribute("role", "region");
+  root.setAttribute("aria-label", T.title);
+  root.append(head, body);
+  body.addEventListener("keydown", keys);
+
+  function draw() {
+    const turns = [...(store.value ?? new Map()).values()];
+    const runs = runsOf(turns);
+    head.replaceChildren(...header(turns, runs));
+    if (!turns.length) return body.replaceChildren(el("p", { class: "mo-empty", text: T.empty }));
+    const at = { scale: scaleOf(turns), owner: chosen === null ? null : ownerOf(turns, chosen), fresh: new Map() };
+    const focused = body.contains(document.activeElement) ? document.activeElement : null;
+    const nodes = runs.map((run, i) => runNode(run, runs.length, i === runs.length - 1, at));
+    cache = at.fresh;
+    body.replaceChildren(...nodes, foot(turns, at.scale));
+    if (focused?.isConnected) focused.focus({ preventScroll: true });
+  }
+
+  function header(turns, runs) {
+    const total = sums(turns);
+    const warned = (n, forms, name, css) => (n ? el("span", { class: `ml-count ${css}` }, icon(name), plural(n, forms)) : null);
+    const last = runs.at(-1)?.turns.at(-1);
+    return [el("div", { class: "ml-title", role: "heading", "aria-level": "2", text: T.title }),
+      runs.length > 1 ? el("span", { class: "ml-count", text: plural(runs.length, T.runs) }) : null,
+      runs.length === 1 ? budget(last.turn, last.max_turns) ?? el("span", { text: plural(total.turns, T.turns) }) : turns.length ? el("span", { text: plural(total.turns, T.turns) }) : null,
+      turns.length ? el("span", { class: "ml-count" }, icon("right"), plural(total.calls, T.calls)) : null,
+      warned(total.toolErrors, T.toolErrors, "warning", "mo-warned"), warned(total.protocolErrors, T.protocolErrors, "error", "ml-bad"), warned(total.modelErrors, T.modelErrors, "error", "ml-bad"),
+      el("span", { class: "ml-push" }), turns.length ? totals(total) : null, turns.length ? exportMenu(runs) : null, biggerButton(root)].filter(Boolean);
+  }
+
+  function totals(total) {
+    const estimate = `${fill(T.tokensIn, { n: number(total.in) })} · ${fill(T.tokensOut, { n: number(total.out) })}`;
+    const measured = [total.inMeasured === null ? "" : fill(T.measuredIn, { n: number(total.inMeasured) }), total.outMeasured === null ? "" : fill(T.measuredOut, { n: number(total.outMeasured) })].filter(Boolean);
+    return el("span", { title: T.estimateHow }, estimate, measured.length ? el("b", { text: ` · ${T.measured}: ${measured.join(" · ")}` }) : null);
+  }
+
+  function runNode({ run, turns }, many, latest, at) {
+    const bands = el("ol", { class: "mo-turns", "aria-label": fill(T.run, { run }) }, turns.map((turn, i) => kept(turn, turns, i, at)));
+    if (many === 1) return bands;
+    const open = folds.get(run) ?? latest;
+    const node = el("details", { class: "mo-run", open }, el("summary", {}, el("b", { text: fill(T.run, { run }) }), el("span", { class: "mo-question", text: questionOf(turns).slice(0, 200) }), el("span", { class: "ml-dim", text: plural(turns.length, T.turns) })), bands);
+    node.addEventListener("toggle", () => { if (node.isConnected && node.open !== (folds.get(run) ?? latest)) folds.set(run, node.open); });
+    return node;
+  }
+
+  /** The band of a turn; one that did not change keeps its element, and what the reader opened in it. */
+  function kept(turn, turns, i, at) {
+    const key = `${turn.run}.${turn.index}`;
+    const owned = at.owner?.turn === turn ? at.owner.call : null;
+    const print = JSON.stringify([turn, at.scale, owned, store.servers]);
+    const known = cache.get(key);
+    const entry = known?.print === print ? known : { print, node: band(turn, turns, i, at.scale, owned) };
+    at.fresh.set(key, entry);
+    return entry.node;
+  }
+
+  function band(turn, turns, i, scale, owned) {
+    return el("li", { class: `mo-turn ${owned === -1 ? "mo-chosen" : ""}`, tabindex: "-1", data: { turn: `${turn.run}.${turn.index}` }, "aria-label": sentence(turn) },
+      el("div", { class: "mo-side" }, el("div", { class: "mo-name" }, el("b", { text: fill(T.turn, { turn: turn.turn ?? "?" }) })), contextBar(turn, scale, indexOf), tokenLines(turn), contextToggle(turn, turns, i)),
+      el("div", { class: "mo-main" }, sentRow(turn), saidRow(turn), callsRow(turn, owned), endRow(turn)));
+  }
+
+  function contextToggle(turn, turns, i) {
+    const key = `${turn.run}.${turn.index}`;
+    const details = el("details", { class: "mo-opened", open: openContexts.has(key) }, el("summary", { text: T.contextOpen }));
+    const fillIn = () => { if (details.open && details.childNodes.length === 1) details.append(contextTable(turns, i, indexOf)); };
+    details.addEventListener("toggle", () => { openContexts[details.open ? "add" : "delete"](key); fillIn(); });
+    fillIn();
+    return details;
+  }
+
+  const choose = (seq) => { chosen = seq; announce(store.record, seq, root); draw(); };
+
+  function row(label, content, aside) {
+    return el("div", { class: "mo-row" }, el("span", { class: "mo-label", text: label }), el("div", { class: "mo-content" }, content), el("span", { class: "mo-where" }, aside));
+  }
+
+  function sentRow(turn) {
+    const words = fill(T.messagesAndTools, { messages: plural(turn.messages, T.messages), tools: plural(turn.tools, T.tools) });
+    return row(T.toModel, [words, el("span", { class: "ml-dim", text: ` · ${turn.model}${turn.stream ? ` · ${T.streamed}` : ""}` })],
+      [el("span", { class: "ml-dim", text: duration(turn.took) }), link(turn.request, turn.reply, [T.record, T.recordOne], choose)]);
+  }
+
+  function saidRow(turn) {
+    if (turn.error !== null) return row(T.modelError, [el("span", { class: "ml-bad" }, icon("error"), T.errorWord), " ", folded(turn.error)]);
+    if (turn.reply === null) return row(T.modelSays, turn.over ? el("span", { class: "ml-bad" }, icon("error"), T.noReply) : el("span", { class: "mo-outcome" }, icon("clock"), T.waitingModel));
+    return turn.says || !turn.calls.length ? row(T.modelSays, folded(turn.says || T.nothing), el("span", { class: "ml-dim", text: turn.finish })) : null;
+  }
+
+  function callsRow(turn, owned) {
+    if (!turn.calls.length) return null;
+    const together = turn.calls.length > 1;
+    return el("div", {}, row(together ? T.inParallel : T.oneCall, el("span", { class: "ml-dim", text: plural(turn.calls.length, T.callsInOneReply) }), turn.says ? null : el("span", { class: "ml-dim", text: turn.finish })),
+      el("ul", { class: `mo-calls ${together ? "mo-together" : ""}`, "aria-label": plural(turn.calls.length, T.callsInOneReply) }, turn.calls.map((call, i) => callCard(call, indexOf, choose, owned === i))));
+  }
+
+  function endRow(turn) {
+    if (!turn.end) return null;
+    const reason = turn.end.stop_reason, fine = reason === "answer";
+    return row(T.stopped, el("span", { class: fine ? "mo-outcome" : "mo-warned" }, icon(fine ? "ok" : "warning"), Object.hasOwn(T.stop, reason) ? T.stop[reason] : reason));
+  }
+
+  function foot(turns, scale) {
+    return el("div", { class: "mo-foot" }, legend(turns, indexOf), el("p", { class: "ml-dim", text: `${fill(T.scale, { n: number(scale) })} ${T.estimateHow}` }));
+  }
+
+  function exportMenu(runs) {
+    const menu = el("details", { class: "mb-menu" }, el("summary", { class: "ml-button" }, icon("copy"), T.export), el("div", { class: "mb-menu-items" },
+      button({ text: T.exportJson, onclick: () => save("loop.json", JSON.stringify(runs, null, 2)) }),
+      button({ text: T.exportMarkdown, onclick: () => save("loop.md", transcript(runs)) })));
+    const save = (file, text) => { download(file, text, menu); menu.open = false; };
+    menu.addEventListener("keydown", (event) => { if (event.key === "Escape" && menu.open) { menu.open = false; menu.firstChild.focus(); event.stopPropagation(); } });
+    return menu;
+  }
+
+  /** Arrow keys go from band to band; Enter opens what the model was sent. */
+  function keys(event) {
+    if (event.altKey || event.ctrlKey || event.metaKey || !event.target.closest) return;
+    const bands = [...body.querySelectorAll(".mo-turn")].filter((node) => node.checkVisibility());
+    const at = bands.indexOf(event.target.closest(".mo-turn"));
+    const on = event.target.classList.contains("mo-turn");
+    const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: on ? 0 : undefined, End: on ? bands.length - 1 : undefined }[event.key];
+    if (event.target.closest(".mo-scroll")) return;
+    if (to !== undefined) { bands[to]?.focus(); event.preventDefault(); }
+    else if (on && event.key === "Enter") { const opened = event.target.querySelector(".mo-opened"); opened.open = !opened.open; event.preventDefault(); }
+  }
+
+  onAnnounced(() => store.record, root, signal, (seq) => { chosen = seq; wish(); });
+  const wish = drawnWhenSeen(root, signal, draw);
+  signal.addEventListener("abort", store.subscribe(wish));
+  draw();
+}
+
+/** A turn as a screen reader says it. */
+function sentence(turn) {
+  const words = fill(T.messagesAndTools, { messages: plural(turn.messages, T.messages), tools: plural(turn.tools, T.tools) });
+  return `${fill(T.turn, { turn: turn.turn ?? "?" })}: ${words}, ${fill(T.tokensIn, { n: number(turn.figures.in) })}, ${plural(turn.calls.length, T.calls)}`;
+}
+
+export default recordWidget(createStore, mount);

@@ -1,0 +1,51 @@
+// The two pictures above the table: what each server costs, and how the list grew.
+
+import { el, fill, plural, serverClass, serverMark } from "./common.js";
+import { growth, percentages } from "./_toolbox_layout.js";
+import { causeWords, number, serverName, stepSentence } from "./_toolbox_words.js";
+import T from "./text/toolbox.json" with { type: "json" };
+
+const STEPS_SHOWN = 10;
+const ROOM_FOR_WORDS = 14;
+
+/** A stacked bar, one part a server, with a legend that says the same in words. */
+export function costBar(list, indexOf) {
+  const groups = list.servers.filter((group) => group.tools);
+  const shares = percentages(groups.map((group) => group.tokens));
+  const parts = groups.map((group, i) => el("span", { class: `mb-part ${serverClass(indexOf(group.server))} ${hatch(indexOf(group.server))}`, style: `flex-grow: ${Math.max(group.tokens, 1)}` },
+    shares[i] >= ROOM_FOR_WORDS ? el("span", { class: "mb-part-words", text: `${serverName(group.server)} ${shares[i]}%` }) : null));
+  const legend = groups.map((group, i) => el("li", { class: serverClass(indexOf(group.server)) }, swatch(indexOf(group.server)),
+    el("b", { class: "mb-server", text: serverName(group.server) }), ` ${plural(group.tools, T.tools)} · ${fill(T.tokensShort, { n: number(group.tokens) })} · ${shares[i]}%`));
+  return el("section", { class: "mb-chart" }, el("div", { class: "mb-label", text: T.cost }),
+    el("div", { class: "mb-bar", "aria-hidden": "true" }, parts), el("ul", { class: "mb-legend", "aria-label": T.cost }, legend));
+}
+
+/** A column a step; choosing one calls `choose(step)`. */
+export function growthChart(list, indexOf, choose) {
+  const { columns, left } = growth(list.steps, STEPS_SHOWN);
+  const dropped = left + list.steps_dropped;
+  const columnOf = ({ step, parts }) => el("li", {}, el("button", { type: "button", class: "mb-step", title: stepSentence(step), on: { click: () => choose(step) } },
+    el("span", { class: "ml-offscreen", text: stepSentence(step) }),
+    el("span", { class: "mb-step-total", "aria-hidden": "true", text: fill(T.tokensShort, { n: number(step.tokens) }) }),
+    el("span", { class: "mb-stack", "aria-hidden": "true" }, parts.map((part) => el("span", { class: `${serverClass(indexOf(part.server))} ${hatch(indexOf(part.server))}`, style: `height: ${part.height}%` }))),
+    el("span", { class: "mb-step-cause", "aria-hidden": "true", text: causeWords(step.cause) }),
+    el("span", { class: "mb-step-moved", "aria-hidden": "true", text: moved(step) })));
+  return el("section", { class: "mb-chart mb-growth" }, el("div", { class: "mb-label", text: T.growth }),
+    el("ol", { class: "mb-steps", "aria-label": T.growth }, columns.map(columnOf)),
+    dropped ? el("div", { class: "ml-dim", text: plural(dropped, T.growthDropped) }) : null);
+}
+
+/** The pattern of server number `n`, told apart without colour; -1 is that of the reader's own functions. */
+export function hatch(n) {
+  return n < 0 ? "mb-own" : `mb-h${n % 8}`;
+}
+
+/** The server's mark, in its colour. */
+export function swatch(n) {
+  return n < 0 ? el("span", { class: "mb-python", "aria-hidden": "true", text: "ƒ" }) : serverMark(n);
+}
+
+function moved(step) {
+  const signs = [["+", step.added], ["~", step.changed], ["−", step.removed]];
+  return signs.filter(([, names]) => names.length).map(([sign, names]) => sign + names.length).join(" ");
+}

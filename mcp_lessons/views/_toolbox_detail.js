@@ -1,0 +1,79 @@
+// One tool, opened: its parameters, what it costs, what to be warned of, and both its shapes side by side.
+
+import { copyButton, el, fill } from "./common.js";
+import { jsonTree } from "./tree.js";
+import { differs, keptBack } from "./_toolbox_layout.js";
+import { fieldName, findingWords, number } from "./_toolbox_words.js";
+import T from "./text/toolbox.json" with { type: "json" };
+
+const D = T.detail;
+
+/** Everything about `row`; `name` is the list it stands in, `lists` are the lists that the record has. */
+export function detail(row, name, lists) {
+  return el("div", { class: "mb-detail" },
+    el("div", { class: "mb-words" }, descriptions(row), findings(row), parameters(row), cost(row)),
+    el("div", { class: "mb-shapes" }, advertised(row), received(row, lists), before(row)));
+}
+
+function heading(text, ...beside) {
+  return el("div", { class: "mb-sub" }, el("b", { text }), beside);
+}
+
+function descriptions(row) {
+  const old = row.before && (row.before.function ?? row.before).description;
+  const changed = typeof old === "string" && old !== row.description;
+  return [
+    changed ? [heading(D.was), el("p", { class: "mb-said" }, el("del", { text: old }))] : null,
+    heading(changed ? D.now : D.about), el("p", { class: row.description ? "mb-said" : "mb-said ml-dim", text: row.description || T.noDescription }),
+  ];
+}
+
+function findings(row) {
+  if (!row.findings.length) return null;
+  return el("ul", { class: "mb-findings" }, row.findings.map((finding) => {
+    const { short, long } = findingWords(finding);
+    return el("li", {}, el("b", { text: `⚠ ${short}. ` }), long);
+  }));
+}
+
+function parameters(row) {
+  if (!row.parameters.length) return [heading(D.parameters), el("p", { class: "ml-dim", text: D.none })];
+  const columns = ["name", "type", "required", "notes", "description"].filter((key) => row.parameters.some((one) => one[key] !== ""));
+  const cell = (one, key) => (key === "name" || key === "type" ? el("code", { text: one[key] }) : key === "required" ? (one.required ? D.yes : D.no) : one[key]);
+  return [heading(D.parameters), el("table", { class: "mb-parameters" },
+    el("thead", {}, el("tr", {}, columns.map((key) => el("th", { scope: "col", text: D[key] })))),
+    el("tbody", {}, row.parameters.map((one) => el("tr", {}, columns.map((key) => el("td", {}, cell(one, key)))))))];
+}
+
+function cost(row) {
+  const parts = Object.entries(row.split).filter(([, tokens]) => tokens);
+  return [heading(D.cost),
+    el("div", { class: "mb-split", "aria-hidden": "true" }, parts.map(([part, tokens]) => el("span", { class: `mb-split-${part}`, style: `flex-grow: ${tokens}` }))),
+    el("p", { class: "mb-split-words" }, parts.map(([part, tokens]) => el("span", {}, el("i", { class: `mb-key mb-split-${part}`, "aria-hidden": "true" }), `${D.parts[part]} ${fill(T.tokensShort, { n: number(tokens) })}`)))];
+}
+
+function shape(title, value, label, mark, open = 4) {
+  return el("section", { class: "mb-shape" }, heading(title, copyButton(D.copy, () => JSON.stringify(value, null, 2))), jsonTree(value, { open, mark, label }));
+}
+
+function missing(title, text) {
+  return el("section", { class: "mb-shape" }, heading(title), el("p", { class: "ml-dim", text }));
+}
+
+function advertised(row) {
+  if (!row.advertised) return missing(D.advertised, row.server ? D.unknown : D.python);
+  const node = shape(D.advertised, row.advertised, D.advertised, () => false);
+  const dropped = row.received ? keptBack(row.advertised) : [];
+  if (dropped.length) node.append(el("p", { class: "mb-note", text: fill(D.dropped, { fields: dropped.map(fieldName).join(", ") }) }));
+  return node;
+}
+
+function received(row, lists) {
+  if (!row.received) return missing(D.received, row.removed ? D.gone : lists.toolbox ? D.notReceived.toolbox : lists.sent ? D.notReceived.sent : D.notReceived.none);
+  const mark = row.advertised ? (path) => differs(row.received, row.advertised, path) : () => false;
+  return shape(D.received, row.received, D.received, mark, 5);
+}
+
+function before(row) {
+  return row.before ? shape(D.before, row.before, D.before, () => false) : null;
+}

@@ -1,0 +1,106 @@
+"""What servers advertise: replies to tools/list on the record, put together page by page.
+
+https://modelcontextprotocol.io/specification/2025-11-25/server/tools#listing-tools
+"""
+
+from typing import Any
+
+from ..traffic import Event
+from ._toolbox_tokens import JSON, exact, mapping, text
+from ._toolbox_track import Tool, Track
+
+Connection = int
+
+
+class Listings:
+    """Feeds `track` with the tool lists that replies on the record bring."""
+
+    def __init__(self, track: Track) -> None:
+        self.track = track
+        self.unread: set[str] = set()
+        self._asked: dict[tuple[Connection, str], bool] = {}
+        self._pages: dict[Connection, list[Tool]] = {}
+        self._began: dict[Connection, int] = {}
+        self._stale: set[Connection] = set()
+
+    def read(self, event: Event, body: JSON) -> bool:
+        """True when `event` changed what is advertised."""
+        if event.kind == "request" and event.direction == "sent" and body.get("method") == "tools/list":
+            first = mapping(body.get("params")).get("cursor") is None
+            self._asked[event.connection, exact(body.get("id"))] = first
+        elif event.kind == "reply" and event.direction == "received":
+            return self._reply(event, body)
+        elif event.kind == "notification" and body.get("method") == "notifications/tools/list_changed":
+            self._stale.add(event.connection)
+        return False
+
+    def _reply(self, event: Event, body: JSON) -> bool:
+        first = self._asked.pop((event.connection, exact(body.get("id"))), None)
+        result = mapping(body.get("result"))
+        if first is None or not isinstance(result.get("tools"), list):
+            return False
+        if first or event.connection not in self._pages:
+            self._pages[event.connection], self._began[event.connection] = [], event.seq
+        pages = self._pages[event.connection]
+        pages += [_tool(event, entry) for entry in result["tools"] if isinstance(entry, dict)]
+        self.unread.discard(event.server)
+        if result.get("nextCursor") is not None:
+            self.unread.add(event.server)
+        self._put(event, told_apart(pages))
+        return True
+
+    def _put(self, event: Event, listed: list[Tool]) -> None:
+        track, server = self.track, event.server
+        known = any(tool.server == server for tool in track.tools.values())
+        if server in self.unread:
+            listed = listed + self._not_listed_yet(server, listed)
+        mark = (event.connection, self._began[event.connection])
+        continued = bool(track.steps) and track.steps[-1].mark == mark
+        changed = event.connection in self._stale
+        if known and not changed and not continued and _same(listed, track.present(), server):
+            return
+        cause = {"kind": "changed" if changed else "again" if known else "lists", "server": server}
+        if continued:
+            cause = track.steps[-1].cause
+        others = [tool for tool in track.present() if tool.server != server]
+        track.put(cause, event.seq, _in_order(others + listed, track), mark=mark)
+        if server not in self.unread:
+            self._stale.discard(event.connection)
+
+    def _not_listed_yet(self, server: str, listed: list[Tool]) -> list[Tool]:
+        """The server's tools of before: while pages are missing, none of them counts as removed."""
+        keys = {tool.key for tool in listed}
+        return [tool for tool in self.track.present() if tool.server == server and tool.key not in keys]
+
+
+def told_apart(listed: list[Tool]) -> list[Tool]:
+    """A name that comes twice in one list keeps both its rows, and both say so."""
+    counts: dict[tuple[str, str], int] = {}
+    for tool in listed:
+        counts[tool.key] = counts.get(tool.key, 0) + 1
+    seen: dict[tuple[str, str], int] = {}
+    return [_numbered(tool, seen) if counts[tool.key] > 1 else tool for tool in listed]
+
+
+def _numbered(tool: Tool, seen: dict[tuple[str, str], int]) -> Tool:
+    seen[tool.key] = number = seen.get(tool.key, 0) + 1
+    key = tool.key if number == 1 else (tool.key[0], f"{tool.key[1]}\0{number}")
+    return tool.noted({"kind": "repeated"}, key)
+
+
+def _tool(event: Event, entry: JSON) -> Tool:
+    name: Any = entry.get("name")
+    said = "(no name)" if name is None else text(name)
+    wrong = () if isinstance(name, str) and name else ({"kind": "name"},)
+    return Tool((event.server, said), said, event.server, said, entry, event.seq, event.connection, wrong)
+
+
+def _same(listed: list[Tool], present: list[Tool], server: str) -> bool:
+    mine = [exact(tool.entry) for tool in present if tool.server == server]
+    return mine == [exact(tool.entry) for tool in listed]
+
+
+def _in_order(tools: list[Tool], track: Track) -> list[Tool]:
+    """All servers' tools, each server where it first stood."""
+    order = list(dict.fromkeys([tool.server for tool in [*track.tools.values(), *tools]]))
+    return sorted(tools, key=lambda tool: order.index(tool.server))

@@ -1,0 +1,140 @@
+// The table of tools: groups by server, rows that open, one row in the tab order, arrow keys between rows.
+
+import { el, fill, icon, plural, serverClass, visible } from "./common.js";
+import { hatch, swatch } from "./_toolbox_charts.js";
+import { detail } from "./_toolbox_detail.js";
+import { grouped, prefixOf } from "./_toolbox_layout.js";
+import { badgeWords, findingWords, number, serverName } from "./_toolbox_words.js";
+import T from "./text/toolbox.json" with { type: "json" };
+
+const SHOWN_AT_ONCE = 300;
+const ICONS = { new: "plus", changed: "notification", removed: "close", "left-out": "close", unsent: "clock" };
+
+/** {node, search, update(list, name, lists, query)}: rows that did not change keep their elements, open as they are. */
+export function toolTable({ indexOf, onquery, signal }) {
+  const open = new Set();
+  let cache = new Map(), current = null, most = SHOWN_AT_ONCE, last = [];
+  const node = el("div", { class: "mb-table", role: "treegrid", "aria-label": T.title });
+  const search = el("input", { type: "search", class: "mb-search", placeholder: T.search, "aria-label": T.search, on: { input: (event) => onquery(event.target.value) } });
+  node.addEventListener("keydown", keys, { signal });
+
+  function update(list, name, lists, query) {
+    last = [list, name, lists, query];
+    const fresh = new Map(), rows = [header()];
+    const groups = grouped(list.rows, query);
+    const widest = Math.max(1, ...list.rows.map((row) => row.tokens));
+    let left = most, hidden = 0;
+    for (const group of groups) {
+      rows.push(groupRow(group, list));
+      const shown = group.rows.slice(0, Math.max(left, 0));
+      hidden += group.rows.length - shown.length;
+      left -= shown.length;
+      shown.forEach((row, i) => rows.push(...pair(row, `${name}\n${row.server}\n${row.name}\n${i}`, { name, lists, widest, fresh })));
+    }
+    if (!groups.length) rows.push(note(T.noMatch));
+    if (hidden) rows.push(more(hidden));
+    cache = fresh;
+    const focused = node.contains(document.activeElement) ? document.activeElement : null;
+    node.replaceChildren(...rows);
+    const stops = tools();
+    if (!stops.includes(current)) current = stops.find((stop) => stop.dataset.key === current?.dataset.key) ?? stops[0] ?? null;
+    stops.forEach((stop) => stop.setAttribute("tabindex", stop === current ? "0" : "-1"));
+    if (focused) (focused.isConnected ? focused : current)?.focus({ preventScroll: true });
+  }
+
+  function pair(row, key, at) {
+    const index = indexOf(row.server);
+    const print = JSON.stringify([row, index, at.widest, Object.keys(at.lists)]);
+    const known = cache.get(key);
+    const kept = known?.print === print ? known : { print, row: toolRow(row, key, index, at), detail: null };
+    kept.data = [row, at.name, at.lists];
+    at.fresh.set(key, kept);
+    show(kept, key);
+    return kept.detail ? [kept.row, kept.detail] : [kept.row];
+  }
+
+  function show(kept, key) {
+    const opened = open.has(key);
+    kept.row.setAttribute("aria-expanded", String(opened));
+    if (opened && !kept.detail) kept.detail = el("div", { class: `mb-row mb-open ${serverClass(indexOf(kept.data[0].server))}`, role: "row", "aria-level": "3" }, el("div", { role: "gridcell" }, detail(...kept.data)));
+    if (kept.detail) kept.detail.hidden = !opened;
+  }
+
+  function toggle(key, to = !open.has(key)) {
+    open[to ? "add" : "delete"](key);
+    const kept = cache.get(key);
+    show(kept, key);
+    if (kept.detail && !kept.detail.isConnected) kept.row.after(kept.detail);
+  }
+
+  function toolRow(row, key, index, { widest }) {
+    const prefix = prefixOf(row);
+    const cost = row.removed ? el("span", { class: "ml-dim", text: "–" }) : [
+      el("span", { class: `mb-meter ${hatch(index)}`, "aria-hidden": "true", style: `width: ${(5.5 * row.tokens) / widest}em` }), el("span", { text: fill(T.tokensShort, { n: number(row.tokens) }) })];
+    return el("div", { class: `mb-row mb-tool ${serverClass(index)} ${row.removed ? "mb-removed" : ""}`, role: "row", "aria-level": "2", "aria-label": sentence(row), data: { key }, on: {
+      click: (event) => { if (!event.target.closest("a, button, summary")) { focusOn(event.currentTarget); toggle(key); } },
+    } },
+      el("div", { role: "gridcell", class: "mb-name" }, el("span", { class: "mb-twist", "aria-hidden": "true" }), el(row.removed ? "del" : "span", {}, prefix ? el("span", { class: "mb-prefix", text: prefix }) : null, el("b", { text: row.name.slice(prefix.length) }))),
+      el("div", { role: "gridcell", class: "mb-about" }, el("span", { class: row.description ? "mb-clamp" : "ml-dim", text: row.description || T.noDescription }), chips(row)),
+      el("div", { role: "gridcell", class: "mb-cost" }, cost));
+  }
+
+  function groupRow({ server, rows }, list) {
+    const index = indexOf(server), sums = list.servers.find((one) => one.server === server);
+    const about = [sums.tools ? plural(sums.tools, T.tools) : T.groupLeft, sums.tools ? fill(T.tokensOf, { n: number(sums.tokens) }) : null, sums.removed ? plural(sums.removed, T.removedTools) : null];
+    const prefix = rows.map(prefixOf).find(Boolean);
+    return el("div", { class: `mb-row mb-group ${serverClass(index)}`, role: "row", "aria-level": "1" }, el("div", { role: "gridcell" }, swatch(index), " ", el("b", { class: "mb-server", text: serverName(server) }),
+      prefix ? [` ${T.prefix} `, el("code", { text: prefix })] : null, el("span", { class: "ml-dim", text: ` · ${about.filter(Boolean).join(" · ")}` })));
+  }
+
+  function more(hidden) {
+    return el("div", { class: "mb-row", role: "row" }, el("div", { role: "gridcell" }, el("button", { type: "button", class: "ml-button", text: fill(T.more, { n: number(hidden) }), on: { click: () => { most += SHOWN_AT_ONCE; update(...last); } } })));
+  }
+
+  const tools = () => [...node.querySelectorAll(".mb-tool")];
+
+  function focusOn(row) {
+    current?.setAttribute("tabindex", "-1");
+    current = row;
+    row.setAttribute("tabindex", "0");
+    row.focus();
+  }
+
+  function keys(event) {
+    if (!event.target.classList.contains("mb-tool") || event.altKey || event.ctrlKey || event.metaKey) return;
+    const stops = tools(), at = stops.indexOf(event.target), { key } = event.target.dataset;
+    const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: stops.length - 1 }[event.key];
+    if (to !== undefined) { if (stops[to]) focusOn(stops[to]); }
+    else if (event.key === "Enter" || event.key === " ") toggle(key);
+    else if (event.key === "ArrowRight") toggle(key, true);
+    else if (event.key === "ArrowLeft") toggle(key, false);
+    else if (event.key === "/") search.focus();
+    else return;
+    event.preventDefault();
+  }
+
+  return { node, search, update };
+}
+
+function header() {
+  return el("div", { class: "mb-row mb-columns", role: "row" }, Object.values(T.columns).map((text) => el("div", { role: "columnheader", text })));
+}
+
+function note(text) {
+  return el("div", { class: "mb-row", role: "row" }, el("div", { role: "gridcell", class: "ml-dim", text }));
+}
+
+function chips(row) {
+  const badges = row.badges.map((badge) => el("span", { class: `mb-chip mb-${badge.kind}` }, icon(ICONS[badge.kind]), badgeWords(badge)));
+  const warned = row.findings.map((finding) => {
+    const { short, long } = findingWords(finding);
+    return el("span", { class: "mb-chip mb-warned", title: long }, icon("warning"), short);
+  });
+  return [...badges, ...warned];
+}
+
+/** The row as a screen reader says it. */
+function sentence(row) {
+  const said = fill(row.removed ? T.rowSentenceRemoved : T.rowSentence, { name: visible(row.name), server: visible(serverName(row.server)), n: number(row.tokens) });
+  return [said, ...row.badges.map((badge) => `${badgeWords(badge)}.`), ...row.findings.map((finding) => `${findingWords(finding).short}.`), row.description.slice(0, 200)].join(" ");
+}
