@@ -14,7 +14,7 @@ from . import jsonrpc
 from .errors import INTERNAL_ERROR, METHOD_NOT_FOUND, McpError, RpcError
 from .jsonrpc import Message
 
-MAX_WAITING = 1_000
+MAX_WAITING = 10_000
 """Jobs that may wait for a worker; beyond it they are dropped, so that a flood cannot fill the memory."""
 
 Handler = Callable[[dict[str, Any]], Any]
@@ -33,12 +33,10 @@ def reply_to(message: Message, handlers: Mapping[str, Handler]) -> Message:
         return jsonrpc.error(id, METHOD_NOT_FOUND, f"this client does not answer {method!r}")
     try:
         answer = handlers[method](params_of(message))
-        reply = jsonrpc.result(id, {} if answer is None else answer)
-        jsonrpc.encode(reply)  # what is no JSON is the handler's fault, and found here
-        return reply
+        return jsonrpc.result(id, {} if answer is None else answer)
     except RpcError as problem:
         return jsonrpc.error(id, problem.code, problem.message, problem.data)
-    except Exception as problem:  # a handler is the caller's code: its fault is the server's answer
+    except (Exception, SystemExit) as problem:  # a handler's fault is the server's answer
         return jsonrpc.error(id, INTERNAL_ERROR, f"{type(problem).__name__}: {problem}")
 
 
@@ -62,7 +60,7 @@ class Inbox:
 
     def __init__(self, handlers: Mapping[str, Handler] | None) -> None:
         self.handlers = dict(handlers or {})
-        self._handling, self._refusing = Worker(), Worker()
+        self.workers = self._handling, self._refusing = Worker(), Worker()
 
     def answer(self, message: Message, send: Callable[[Message], None]) -> None:
         """Have the server's request answered, soon."""
@@ -76,18 +74,21 @@ class Inbox:
 
     def close(self) -> None:
         """End both threads after the jobs they are at."""
-        self._handling.close()
-        self._refusing.close()
+        for worker in self.workers:
+            worker.close()
 
     def _answer(self, message: Message, send: Callable[[Message], None]) -> None:
         with suppress(McpError):  # the server that asked is gone, or does not listen
-            send(reply_to(message, self.handlers))
+            try:
+                send(reply_to(message, self.handlers))
+            except (TypeError, ValueError) as problem:  # a handler's answer that is no JSON
+                send(jsonrpc.error(message["id"], INTERNAL_ERROR, f"{type(problem).__name__}: {problem}"))
 
     def _tell(self, message: Message, report: Callable[[str, str, dict], Any]) -> None:
         method = message["method"]
         try:
             self.handlers[method](params_of(message))
-        except Exception as problem:  # there is nobody to raise it to: it goes on the record
+        except (Exception, SystemExit) as problem:  # there is nobody to raise it to: it goes on the record
             what = f"the handler of {method} failed: {type(problem).__name__}: {problem}"
             report("process", what, {"event": "handler failed", "method": method})
 

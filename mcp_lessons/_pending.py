@@ -74,10 +74,14 @@ class Pending:
         """Expect a reply to `message`. Raises what ended the connection, when it has ended."""
         waiting = Waiting(message, timeout)
         with self._lock:
-            if self._make_error is not None:
-                raise self._make_error()
+            self.check()
             self._waiting[message["id"]] = waiting
         return waiting
+
+    def check(self) -> None:
+        """Raise what ended the connection, when it has ended."""
+        if self._make_error is not None:
+            raise self._make_error()
 
     def forget(self, waiting: Waiting) -> None:
         """Expect it no longer: a reply that still comes is dropped."""
@@ -129,8 +133,10 @@ class Pending:
 
 
 def _token(message: Message) -> Any:
-    meta = (message.get("params") or {}).get("_meta") or {}
-    return meta.get("progressToken", _NO_TOKEN)
+    match message:
+        case {"params": {"_meta": {"progressToken": token}}}:
+            return token
+    return _NO_TOKEN
 
 
 _NO_TOKEN = object()

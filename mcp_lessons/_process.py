@@ -33,6 +33,8 @@ MAX_UNSENT = 64 * 1024 * 1024
 DRAIN_SECONDS = 2.0
 """How long what a dead process wrote is still read while somebody else holds its pipes open."""
 QUIET_SECONDS = 0.2
+LONGEST_POLL = 0.5
+"""Seconds after which a write that waits looks up, to see whether its pipe has been closed."""
 
 _INHERITED = (
     ("APPDATA", "HOMEDRIVE", "HOMEPATH", "LOCALAPPDATA", "PATH", "PATHEXT", "PROCESSOR_ARCHITECTURE",
@@ -58,6 +60,7 @@ class Child:
         """Start `command`. TransportError, with the reason, when that cannot be done."""
         environment = child_environment(env)
         program = _find_program(command[0], environment, cwd)
+        self._ending, self._ring = (None, None) if WINDOWS else _pipe()
         try:
             self._popen = subprocess.Popen(
                 [program, *command[1:]],
@@ -65,17 +68,23 @@ class Child:
                 bufsize=0, cwd=cwd, env=environment, **_group_options(),
             )  # fmt: skip
         except (OSError, ValueError) as problem:
-            raise TransportError(f"cannot start {command[0]!r}: {problem}") from problem
+            self._close_bell()
+            raise TransportError(f"cannot start {command[0]!r}: {_reason(problem, program)}") from problem
         self.pid = self._popen.pid
         self.exited = threading.Event()
         self._unsent = bytearray()
-        self._pipes = threading.Lock()
-        self._ending, self._ring = (None, None) if WINDOWS else os.pipe()
+        self._pipes, self._reaping = threading.Lock(), threading.Lock()
         self._outputs = [_Output(pipe, self._ending) for pipe in (self._popen.stdout, self._popen.stderr)]
         self.read_stdout, self.read_stderr = (output.read for output in self._outputs)
+        try:
+            _guard.add(self)
+        except OSError as problem:
+            with self._popen:
+                self.kill()
+            self._close_bell()
+            raise TransportError(f"cannot watch over {command[0]!r}: {problem}") from problem
         if not WINDOWS:
             os.set_blocking(self._popen.stdin.fileno(), False)
-        _guard.add(self)
 
     def write(self, data: bytes, timeout: float) -> None:
         """Write all of `data`. TimeoutError when the process does not read it within `timeout` seconds:
@@ -91,20 +100,30 @@ class Child:
                 written = _write_some(self._popen.stdin.fileno(), self._unsent)
                 del self._unsent[:written]
                 fd = self._popen.stdin.fileno()
-            if self._unsent and not written and not _writable(fd, deadline - time.monotonic()):
-                raise TimeoutError("the server does not read what it is sent")
+            if self._unsent and not written:
+                if time.monotonic() >= deadline:
+                    raise TimeoutError("the server does not read what it is sent")
+                _wait_until_writable(fd, deadline - time.monotonic())
 
     def close_stdin(self) -> None:
         """Close our end of stdin: the polite way to say goodbye."""
         if self._pipes.acquire(timeout=QUIET_SECONDS):  # not to be had: a write blocks (Windows alone)
-            self._popen.stdin.close()
-            self._pipes.release()
+            try:
+                self._popen.stdin.close()
+            finally:
+                self._pipes.release()
 
     def wait(self) -> int:
         """Block until the process has ended; its exit status (negative: the signal's number)."""
-        status = self._popen.wait()
-        self.exited.set()
-        self.kill()  # whatever it leaves behind in its group
+        if hasattr(os, "waitid"):
+            with suppress(ChildProcessError):
+                os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOWAIT)
+        else:
+            self._popen.wait()
+        with self._reaping:  # before it is reaped, no stranger can have its number
+            _signal_group(self.pid, "SIGKILL")  # whatever it leaves behind in its group
+            status = self._popen.wait()
+            self.exited.set()
         for output in self._outputs:
             output.drain_until = time.monotonic() + DRAIN_SECONDS
         if self._ring is not None:
@@ -113,11 +132,11 @@ class Child:
 
     def terminate(self) -> None:
         """Ask the whole group to end (SIGTERM; on Windows there is no asking)."""
-        _signal_group(self.pid, "SIGTERM")
+        self._signal("SIGTERM")
 
     def kill(self) -> None:
         """End the whole group, now."""
-        _signal_group(self.pid, "SIGKILL")
+        self._signal("SIGKILL")
 
     def release(self) -> None:
         """Close the pipes and leave the guard. Call it once, after the readers have returned."""
@@ -125,10 +144,18 @@ class Child:
         with self._pipes:
             for pipe in (self._popen.stdin, self._popen.stdout, self._popen.stderr):
                 pipe.close()
-            for fd in (self._ending, self._ring):
-                if fd is not None:
-                    os.close(fd)
-            self._ending = self._ring = None
+            self._close_bell()
+
+    def _signal(self, name: str) -> None:
+        with self._reaping:
+            if not self.exited.is_set():
+                _signal_group(self.pid, name)
+
+    def _close_bell(self) -> None:
+        for fd in (self._ending, self._ring):
+            if fd is not None:
+                os.close(fd)
+        self._ending = self._ring = None
 
 
 class _Output:
@@ -163,7 +190,22 @@ def _find_program(name: str, environment: Mapping[str, str], cwd: str | Path | N
     found = shutil.which(name, path=path)  # on Windows this tries npx.cmd for npx
     if found is None:
         raise TransportError(f"there is no command {name!r}; looked in: {path}")
-    return found
+    return str(Path(found).absolute())  # a folder of PATH may be relative, and the child starts in cwd
+
+
+def _reason(problem: Exception, program: str) -> str:
+    if Path(program).is_dir():
+        return "it is a folder"
+    if isinstance(problem, FileNotFoundError) and Path(program).is_file():
+        return "the interpreter that its first line names does not exist"
+    return str(problem)
+
+
+def _pipe() -> tuple[int, int]:
+    try:
+        return os.pipe()
+    except OSError as problem:
+        raise TransportError(f"cannot start another process: {problem}") from problem
 
 
 def _group_options() -> dict:
@@ -187,12 +229,11 @@ def _write_some(fd: int, data: bytearray) -> int:
         return 0
 
 
-def _writable(fd: int, seconds: float) -> bool:
-    if WINDOWS:
-        return True
-    poll = select.poll()
-    poll.register(fd, select.POLLOUT)
-    return seconds > 0 and bool(poll.poll(seconds * 1000))
+def _wait_until_writable(fd: int, seconds: float) -> None:
+    if not WINDOWS:
+        poll = select.poll()
+        poll.register(fd, select.POLLOUT)
+        poll.poll(max(0.0, min(seconds, LONGEST_POLL)) * 1000)
 
 
 _GUARD_PROGRAM = """

@@ -10,13 +10,14 @@ import json
 import threading
 import warnings
 import weakref
+from _thread import start_new_thread
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
 from . import _checks, jsonrpc
-from ._handlers import Handler, Inbox, capabilities_of, params_of
+from ._handlers import Handler, Inbox, Worker, capabilities_of, params_of
 from ._pending import Pending, Waiting
 from .eras import LEGACY_VERSIONS, LegacyEra, agree_on_version, refused_handshake
 from .errors import (
@@ -63,19 +64,23 @@ class Client:
         self.tools_stale = False
         self._tools: dict[str, Tool] = {}
         self._noise: deque[str] = deque(maxlen=3)
-        self._ids, self._pending = itertools.count(1), Pending()
+        self._ids, self._pending, self._starting = itertools.count(1), Pending(), threading.RLock()
         self._inbox = Inbox(handlers)
-        self._finalizer = weakref.finalize(self, _hang_up, transport, self._inbox)
+        self._finalizer = weakref.finalize(self, _hang_up, transport, self._inbox.workers)
         self._finalizer.atexit = False  # when the kernel ends, the guard sees to the servers
 
     # The connection, and what arrives on it
 
     def start(self) -> None:
-        """Start the transport; does nothing when it is started already."""
-        if self.connection is None:
-            record = self._record = self.traffic.recorder(self.name)
-            self.connection = record.connection
-            self.transport.start(_weakly(self._on_event, record))
+        """Start the transport; does nothing when it is started already, and raises when it cannot be."""
+        with self._starting:
+            if self.connection is None:
+                self._pending.check()
+                record = self._record = self.traffic.recorder(self.name)
+                self.transport.start(_weakly(self._on_event, record))
+                self.connection = record.connection
+                if self._pending.ended.is_set():  # closed meanwhile, from another thread
+                    self.transport.close()
 
     def _on_event(self, source: str, raw: str, body: Any = None) -> None:
         if source == "received" and body is None:
@@ -130,6 +135,9 @@ class Client:
         waiting = self._pending.add(message, self.timeout if timeout is None else timeout)
         try:
             self._send(message, waiting.timeout)
+        except (TypeError, ValueError):  # no JSON: nothing was sent
+            self._pending.forget(waiting)
+            raise
         except BaseException:
             self.cancel(waiting)
             raise
@@ -142,11 +150,11 @@ class Client:
         except RequestTimeout as problem:
             self.cancel(waiting)
             raise RequestTimeout(f"{self.name}: {problem}{self._overheard()}") from None
-        except KeyboardInterrupt:
+        except BaseException:  # Ctrl-C ends this call alone
             self.cancel(waiting)
             raise
-        if "error" in reply:
-            raise RpcError.from_object(reply["error"])
+        if reply.get("error") is not None or "result" not in reply:
+            raise RpcError.from_object(reply.get("error"))
         if not isinstance(reply["result"], dict):
             raise ProtocolError(f"{self.name}: the result of {waiting.method} is no object")
         return reply["result"]
@@ -199,7 +207,7 @@ class Client:
             self.notify("notifications/initialized")
         except RpcError as problem:
             self.close()
-            raise refused_handshake(self.name, problem) from problem
+            raise refused_handshake(self.name, problem) from None
         except BaseException:
             self.close()
             raise
@@ -330,7 +338,14 @@ def _weakly(method: Callable[..., None], otherwise: Callable[..., Any]) -> Calla
     return call
 
 
-def _hang_up(transport: Any, inbox: Inbox) -> None:
-    inbox.close()
+def _hang_up(transport: Any, workers: tuple[Worker, ...]) -> None:
+    """Called by the garbage collector, in the middle of anything: so it takes no lock, not even those
+    that `threading.Thread` takes."""
+
+    def hang_up() -> None:
+        for worker in workers:
+            worker.close()
+        transport.close()
+
     with suppress(RuntimeError):  # too late for a thread: the interpreter is going, the guard takes over
-        threading.Thread(target=transport.close, daemon=True).start()
+        start_new_thread(hang_up, ())

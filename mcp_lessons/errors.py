@@ -13,6 +13,7 @@
 A tool that fails is none of these: it is a result with `is_error` set, for the model to read.
 """
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -21,6 +22,22 @@ INVALID_REQUEST = -32600
 METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603
+
+LONGEST_MESSAGE = 10_000
+"""Characters of a server's error message that are kept."""
+
+
+def brief(value: Any, limit: int = 200) -> str:
+    """What a stranger sent, as a text to quote: at most `limit` characters, whatever it is.
+
+    >>> brief({"code": 7}), brief("a long story", 6)
+    ('{"code": 7}', 'a long')
+    """
+    try:
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    except (RecursionError, ValueError, TypeError):
+        text = f"a {type(value).__name__} that cannot be shown"
+    return text[:limit]
 
 
 class McpError(Exception):
@@ -59,16 +76,17 @@ class RpcError(McpError):
 
     def __init__(self, code: int, message: str, data: Any = None) -> None:
         self.code, self.message, self.data = code, message, data
-        detail = "" if data is None else f" (data: {str(data)[:500]})"
+        detail = "" if data is None else f" (data: {brief(data, 500)})"
         super().__init__(f"{message} [{code}]{detail}")
 
     @classmethod
     def from_object(cls, error: Any) -> "RpcError":
         """From the `error` of a reply, whatever the server has put there."""
         if not isinstance(error, dict):
-            return cls(INTERNAL_ERROR, f"an error that is no object: {str(error)[:200]}")
+            return cls(INTERNAL_ERROR, f"an error that is no object: {brief(error)}")
         code, is_code = error.get("code"), type(error.get("code")) is int
-        return cls(code if is_code else INTERNAL_ERROR, str(error.get("message", "")), error.get("data"))
+        message = brief(error.get("message", ""), LONGEST_MESSAGE)
+        return cls(code if is_code else INTERNAL_ERROR, message, error.get("data"))
 
 
 class ModelError(McpError):

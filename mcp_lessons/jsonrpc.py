@@ -12,6 +12,7 @@ https://modelcontextprotocol.io/specification/2025-11-25/basic (an id is never n
 """
 
 import json
+import math
 from typing import Any
 
 Message = dict[str, Any]
@@ -78,4 +79,6 @@ def _call(method: str, params: Message | None) -> Message:
 
 
 def _is_id(value: Any) -> bool:
-    return isinstance(value, (str, int, float)) and not isinstance(value, bool)
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return isinstance(value, (str, int)) and not isinstance(value, bool)

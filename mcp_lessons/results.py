@@ -8,7 +8,7 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-from .errors import ProtocolError
+from .errors import ProtocolError, brief
 from .jsonrpc import Message
 
 MAX_PLACEHOLDER = 300
@@ -30,13 +30,13 @@ class ServerInfo:
     @classmethod
     def from_result(cls, result: Message) -> "ServerInfo":
         """From the result of `initialize`; what is missing or no object is taken as empty."""
-        info = _object(result.get("serverInfo"))
+        info, instructions = _object(result.get("serverInfo")), result.get("instructions")
         return cls(
-            name=str(info.get("name", "")),
-            version=str(info.get("version", "")),
-            protocol_version=str(result.get("protocolVersion", "")),
+            name=brief(info.get("name", "")),
+            version=brief(info.get("version", "")),
+            protocol_version=brief(result.get("protocolVersion", "")),
             capabilities=_object(result.get("capabilities")),
-            instructions=str(result.get("instructions") or ""),
+            instructions=instructions if isinstance(instructions, str) else "",
         )
 
 
@@ -57,10 +57,10 @@ class Tool:
     def from_entry(cls, entry: Any) -> "Tool":
         """ProtocolError, with a sentence, for an entry that nobody could call."""
         if not isinstance(entry, dict):
-            raise ProtocolError(f"a tool that is no object: {str(entry)[:80]!r}")
+            raise ProtocolError(f"a tool that is no object: {brief(entry, 80)!r}")
         name, schema = entry.get("name"), entry.get("inputSchema")
         if not isinstance(name, str) or not name:
-            raise ProtocolError(f"a tool without a name: {str(entry)[:80]!r}")
+            raise ProtocolError(f"a tool without a name: {brief(entry, 80)!r}")
         if not isinstance(schema, dict):
             raise ProtocolError(f"the tool {name[:80]!r} without an input schema")
         description = entry.get("description")
@@ -101,7 +101,7 @@ class ToolResult:
         """What the model reads: every block in order. Never empty, and always encodable as UTF-8."""
         text = "\n".join(block_text(block) for block in self.content)
         if not text and self.structured is not None:
-            text = json.dumps(self.structured, ensure_ascii=False)
+            text = as_json(self.structured)
         if not text:
             text = "(the tool failed and gave no reason)" if self.is_error else "(the tool gave no output)"
         return text.encode("utf-8", "replace").decode()
@@ -117,16 +117,24 @@ def block_text(block: Any) -> str:
         case {"type": "text", "text": str(text)} | {"type": "resource", "resource": {"text": str(text)}}:
             return text
         case {"type": "image" | "audio" as kind, "data": str(data)}:
-            words = f"{kind}: {block.get('mimeType', 'of no type')}, {len(data) * 3 // 4} bytes"
+            words = f"{kind}: {brief(block.get('mimeType', 'of no type'))}, {len(data) * 3 // 4} bytes"
         case {"type": "resource", "resource": {"uri": str(uri), "blob": str(data)}}:
             words = f"resource: {uri}, {len(data) * 3 // 4} bytes"
         case {"type": "resource_link", "uri": str(uri)}:
-            words = f"link: {block.get('name', '')} {uri}"
+            words = f"link: {brief(block.get('name', ''))} {uri}"
         case {"type": str(kind)}:
             words = f"a block of type {kind!r}, left out"
         case _:
             words = "a block that cannot be read, left out"
     return f"[{words[:MAX_PLACEHOLDER]}]"
+
+
+def as_json(value: Any) -> str:
+    """`value` as JSON for a reader; a sentence where it is nested too deeply for that."""
+    try:
+        return json.dumps(value, ensure_ascii=False)
+    except RecursionError:
+        return "(structured content, nested too deeply to be shown)"
 
 
 def _object(value: Any) -> dict[str, Any]:

@@ -57,25 +57,30 @@ class StdioTransport:
         self.env, self.cwd = env, cwd
         self.stderr: deque[str] = deque(maxlen=20)
         self._child: Child | None = None
-        self._turn = threading.Lock()
+        self._threads: list[threading.Thread] = []
+        self._turn, self._closing, self._over = threading.Lock(), threading.Lock(), threading.Event()
 
     def start(self, on_event: Recorder) -> None:
         """Start the process, and report to `on_event(source, raw, body)` whatever happens from now on.
 
-        TransportError when it cannot be started.
+        TransportError when it cannot be started, or was started before: it is for one process.
         """
+        if self._child is not None:
+            raise TransportError(f"this transport of {self.command[0]} was started before; make another")
         self._child, self._report = Child(self.command, self.env, self.cwd), on_event
         words = redact_command(self.command)
         spawned = {"event": "spawned", "command": words, "pid": self._child.pid}
         on_event("process", "spawned " + " ".join(words), spawned)
-        self._readers = [_thread(self._read_stdout), _thread(self._read_stderr)]
-        self._watcher = _thread(self._watch)
+        self._threads += [_thread(self._read_stdout), _thread(self._read_stderr)]
+        self._threads += [_thread(self._watch)]
 
     def send(self, message: jsonrpc.Message, timeout: float = 30.0) -> None:
         """Write one message. TimeoutError when the server does not read it within `timeout` seconds,
         TransportError when it is gone; ValueError or TypeError when the message is no JSON."""
         line = jsonrpc.encode(message)
-        if not self._turn.acquire(timeout=max(0.0, timeout)):
+        if self._child is None:
+            raise TransportError(f"{self.command[0]} is not started yet")
+        if not self._turn.acquire(timeout=min(max(0.0, timeout), threading.TIMEOUT_MAX)):
             raise TimeoutError("the server does not read what it is sent")
         try:
             self._report("sent", line, message)
@@ -87,19 +92,23 @@ class StdioTransport:
 
     def close(self) -> None:
         """Hang up: close stdin and wait; SIGTERM and wait; SIGKILL. Also for its children. Never raises."""
-        if self._child is None or threading.current_thread() is self._watcher:
+        if (child := self._child) is None:
             return
-        steps = [("stdin closed", self._child.close_stdin), ("SIGTERM", self._child.terminate)]
-        for step, take in steps:
-            if not self._watcher.is_alive():
-                return
-            self._report("process", step, _step_event(step))
-            take()
-            self._watcher.join(GRACE_SECONDS)
-        if self._watcher.is_alive():
-            self._report("process", "SIGKILL", _step_event("SIGKILL"))
-            self._child.kill()
-            self._watcher.join()
+        if threading.get_ident() in [thread.ident for thread in self._threads]:
+            _thread(self.close)  # the end waits for our own threads: they cannot wait for the end
+            return
+        steps = (("stdin closed", child.close_stdin), ("SIGTERM", child.terminate), ("SIGKILL", child.kill))
+        try:
+            with self._closing:
+                for step, take in steps:
+                    if not child.exited.is_set():
+                        self._report("process", step, _step_event(step))
+                        take()
+                        child.exited.wait(GRACE_SECONDS)
+            self._over.wait(2 * GRACE_SECONDS)
+        except BaseException:  # Ctrl-C: whoever cannot wait any longer does not ask politely
+            child.kill()
+            raise
 
     def _read_stdout(self) -> None:
         for line in split_lines(self._child.read_stdout, MAX_LINE):
@@ -116,11 +125,12 @@ class StdioTransport:
 
     def _watch(self) -> None:
         status = self._child.wait()
-        for reader in self._readers:
+        for reader in self._threads[:2]:
             reader.join()  # what it wrote before it died still counts
         ended = {"event": "exited", "status": status, "stderr": list(self.stderr)}
         self._child.release()
         self._report("process", f"exited with status {status}", ended)
+        self._over.set()
 
 
 def _thread(target: Callable[[], None]) -> threading.Thread:

@@ -89,22 +89,18 @@ class Traffic:
             event = Event(next(self._seq), t, connection, server, direction, kind, raw, body)
             self._keep(event)
             for subscriber in self._subscribers:
-                subscriber(event)
+                self._tell(subscriber, event)
         return event
 
     def subscribe(self, callback: Callable[[Event], None]) -> Callable[[], None]:
         """Call `callback(event)` for every event from now on; returns the function that ends it.
 
-        It is called on whichever thread records, and must return quickly and raise nothing.
+        It is called on whichever thread records, and must return quickly. One that raises is told
+        nothing any more, and its traceback is printed.
         """
         with self._lock:
             self._subscribers = [*self._subscribers, callback]
-
-        def unsubscribe() -> None:
-            with self._lock:
-                self._subscribers = [other for other in self._subscribers if other is not callback]
-
-        return unsubscribe
+        return lambda: self._unsubscribe(callback)
 
     def new_connection(self) -> int:
         """The next free connection number, for a writer that is no transport (the agent loop)."""
@@ -147,6 +143,18 @@ class Traffic:
         traffic._connections = count(max((event.connection for event in events), default=0) + 1)
         traffic._began = traffic._clock() - (last.t if last else 0.0)
         return traffic
+
+    def _tell(self, subscriber: Callable[[Event], None], event: Event) -> None:
+        try:
+            subscriber(event)
+        except Exception as problem:  # a thread that reads must not end by the fault of a view
+            self._unsubscribe(subscriber)
+            where = (type(problem), problem, problem.__traceback__, threading.current_thread())
+            threading.excepthook(threading.ExceptHookArgs(where))
+
+    def _unsubscribe(self, callback: Callable[[Event], None]) -> None:
+        with self._lock:
+            self._subscribers = [other for other in self._subscribers if other is not callback]
 
     def _keep(self, event: Event) -> None:
         self._events.append(event)
