@@ -5,12 +5,17 @@ committed outputs were made in; above all it does not see PYTEST_CURRENT_TEST, w
 the kernel's capture of file descriptors.
 """
 
+import sys
 from contextlib import suppress
 from typing import Any
 
 import pytest
 
 from mcp_lessons.course.notebook import kernel_environment
+
+# jsonschema builds a grammar of all web addresses on import, if this package is there: three seconds,
+# once a process, for a check that no notebook needs. It does without when the import fails.
+sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 
 UNWANTED = ("skipped", "xfailed", "xpassed")
 

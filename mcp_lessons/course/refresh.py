@@ -69,14 +69,15 @@ def _refresh_one(path: Path, check: bool) -> int:
 
     began, committed = time.monotonic(), path.read_text(encoding="utf-8")
     try:
-        wrong = nb.faults(nb.read(path)) if check else []
+        if check and (found := nb.faults(nb.read(path))):
+            raise Drift("\n".join(found))
         fresh = fresh_text(path)
     except (Drift, CellExecutionError, CellTimeoutError, DeadKernelError) as problem:
         print(f"{path.name}: {nb.without_colours(str(problem)).strip()}")
         return 1
-    if check and (wrong or fresh != committed):
+    if check and fresh != committed:
         print(f"{path.name}: stale; `mcp-lessons refresh {path.stem}` would change it")
-        print("\n".join(wrong or _difference(committed, fresh)))
+        print("\n".join(_difference(committed, fresh)))
         return 1
     if fresh != committed:
         path.write_text(fresh, encoding="utf-8", newline="\n")
