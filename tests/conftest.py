@@ -13,6 +13,7 @@ import psutil
 import pytest
 from gate import pytest_configure, pytest_sessionfinish  # noqa: F401
 from gate import pytest_terminal_summary as _not_run
+from needs import find_chromium
 
 ROOT = Path(__file__).resolve().parent.parent
 AFTERLIFE_SECONDS = 3.0
@@ -41,6 +42,14 @@ def nothing_left() -> Iterator[None]:
     left = [str(thing) for kind in found for thing in kind]
     if left:
         pytest.fail("left behind: " + "; ".join(left), pytrace=False)
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """The path of the browser. Its absence is an error, not a skip."""
+    path = find_chromium()
+    assert path, "no Chromium: run python tests/needs.py"
+    return path
 
 
 def pytest_unconfigure() -> None:

@@ -1,0 +1,75 @@
+# `make lab` opens the course in JupyterLab; `make test` runs everything that must hold. Both first make
+# a virtual environment in .venv, with the newest Python found here, at least 3.11 (PYTHON=… names another).
+
+VENV := .venv
+BIN := $(VENV)/bin
+NPM := tests/node_modules/.ready
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+# $(call stage,name,command): run it, and say how many seconds it took
+stage = @echo "== $(1)"; began=$$(date +%s); $(2) || { echo "== $(1): FAILED"; exit 1; }; \
+	echo "== $(1): $$(( $$(date +%s) - began )) s"
+
+NBVAL := PYTHONPATH=tests PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 $(BIN)/python -m pytest -p gate -p nbval.plugin \
+	--nbval --nbval-current-env --nbval-cell-timeout=60 --nbval-sanitize-with=mcp_lessons/course/sanitize.cfg
+
+.PHONY: lab test needs lint unit views notebooks refresh
+.NOTPARALLEL:
+
+lab: $(VENV)/lab-ready
+	@$(BIN)/mcp-lessons lab
+
+test: $(VENV)/test-ready needs $(NPM) lint views unit notebooks refresh
+	@echo "== all of it holds"
+
+needs: $(VENV)/test-ready
+	@$(BIN)/python tests/needs.py
+
+lint: $(VENV)/test-ready
+	$(call stage,ruff,$(BIN)/ruff check . && $(BIN)/ruff format --check .)
+
+views: $(VENV)/test-ready needs $(NPM)
+	$(call stage,the views under node,$(BIN)/python tests/needs.py --node-tests)
+
+unit: $(VENV)/test-ready needs $(NPM)
+	$(call stage,the package and the exercises,$(BIN)/python -m pytest --durations=10)
+
+notebooks: $(VENV)/test-ready
+	$(call stage,the notebooks compared with what they say,$(NBVAL) notebooks)
+
+refresh: $(VENV)/test-ready
+	$(call stage,the notebooks as they would be written anew,$(BIN)/mcp-lessons refresh --check)
+
+$(VENV)/lab-ready: pyproject.toml
+	@$(call set_up,.)
+	@touch $@
+
+$(VENV)/test-ready: pyproject.toml
+	@$(call set_up,.[test])
+	@touch $@ $(VENV)/lab-ready
+
+$(NPM): tests/package.json | needs
+	@echo "== npm packages for the tests"
+	@cd tests && npm install --no-package-lock --no-audit --no-fund --loglevel=error
+	@touch $@
+
+# $(call set_up,what to install): find Python, make the environment if it is not there, install into it
+define set_up
+echo "== setting up $(VENV)"; \
+if ! $(BIN)/python -c pass 2>/dev/null; then \
+	for python in $(PYTHON) python3.13 python3.12 python3.11 python3; do \
+		"$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && found=$$python && break; \
+	done; \
+	if [ -z "$$found" ]; then \
+		echo "Python 3.11 or newer is needed, and neither python3.13, python3.12, python3.11 nor python3 is one."; \
+		echo "Install it (Debian, Ubuntu: apt install python3 python3-venv; macOS: brew install python), try again."; \
+		exit 1; \
+	fi; \
+	if ! "$$found" -c 'import venv, ensurepip' 2>/dev/null; then \
+		echo "$$found cannot make a virtual environment. On Debian and Ubuntu: apt install python3-venv, try again."; \
+		exit 1; \
+	fi; \
+	"$$found" -m venv --clear $(VENV) || exit 1; \
+fi; \
+$(BIN)/python -m pip install --quiet --editable '$(1)'
+endef
