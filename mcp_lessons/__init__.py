@@ -15,18 +15,25 @@ The map, from the ground up, and the lesson that builds each floor:
     servers     sample servers to talk to
 """
 
+from .agent import run_agent
 from .client import Client
 from .errors import McpError, RequestTimeout, RpcError, ServerExited, TransportError
+from .oracle import Oracle, choose_llm
 from .stdio import StdioTransport
+from .toolbox import Toolbox
 from .traffic import Traffic
 
 __all__ = [
     "Client",
     "McpError",
+    "Oracle",
     "RequestTimeout",
     "RpcError",
     "ServerExited",
     "StdioTransport",
+    "Toolbox",
     "Traffic",
     "TransportError",
+    "choose_llm",
+    "run_agent",
 ]

@@ -279,7 +279,7 @@ class Client:
         self, name: str, arguments: Message | None = None, timeout: float | None = None
     ) -> Waiting:
         """Send the call without waiting, so that several calls can be under way at once."""
-        params = {"name": name, "arguments": arguments or {}, "_meta": {"progressToken": next(self._ids)}}
+        params = {"name": name, "arguments": arguments or {}, "_meta": {"progressToken": next(self._tokens)}}
         return self.begin("tools/call", params, timeout)
 
     def finish_call(self, waiting: Waiting) -> ToolResult:
