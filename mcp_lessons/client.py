@@ -64,7 +64,8 @@ class Client:
         self.tools_stale = False
         self._tools: dict[str, Tool] = {}
         self._noise: deque[str] = deque(maxlen=3)
-        self._ids, self._pending, self._starting = itertools.count(1), Pending(), threading.RLock()
+        self._ids, self._tokens = itertools.count(1), itertools.count(1)
+        self._pending, self._starting = Pending(), threading.RLock()
         self._inbox = Inbox(handlers)
         self._finalizer = weakref.finalize(self, _hang_up, transport, self._inbox.workers)
         self._finalizer.atexit = False  # when the kernel ends, the guard sees to the servers
