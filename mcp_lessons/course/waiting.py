@@ -16,10 +16,10 @@ class StillWaiting(TimeoutError):
 def give_up_after(seconds: float, process: Any) -> Iterator[None]:
     """Let the body wait for at most `seconds`; then end `process` and raise `StillWaiting`.
 
-    `process` is a `subprocess.Popen`, or anything with `kill()`. Once it is dead, a read from its pipes
-    returns; whatever the body makes of that, an exception included, is replaced by `StillWaiting`. A
-    body that waits for something else is interrupted half a second later. A body that ends in time
-    leaves `process` alone.
+    `process` is a `subprocess.Popen`, or anything with `kill()` or, without that, `close()` (a client). Once
+    it is dead, a read from its pipes returns; whatever the body makes of that, an exception included, is
+    replaced by `StillWaiting`. A body that waits for something else is interrupted half a second later. A
+    body that ends in time leaves `process` alone.
     """
     watch = _Watch(seconds, process)
     try:
@@ -56,7 +56,7 @@ class _Watch:
         if self._body_is_over.wait(self._seconds):
             return
         self._time_is_up = True
-        self._process.kill()
+        (getattr(self._process, "kill", None) or self._process.close)()
         if hasattr(self._process, "wait"):
             with contextlib.suppress(Exception):
                 self._process.wait(5)
