@@ -27,7 +27,9 @@ def bundle(entry: str) -> str:
     done: dict[str, str] = {}
     _visit(entry, done, ())
     first = done.pop(entry)
-    return "\n".join([*(_as_scope(name, source) for name, source in done.items()), _linked(first)])
+    tables = {match[2] for source in [first, *done.values()] for match in _IMPORT_JSON.finditer(source)}
+    scopes = [_as_scope(name, source) for name, source in done.items()]
+    return "\n".join([*(_as_table(name) for name in sorted(tables)), *scopes, _linked(first)])
 
 
 @cache
@@ -56,12 +58,12 @@ def _as_scope(name: str, source: str) -> str:
 def _linked(source: str) -> str:
     """`source` with its imports replaced by constants, and its exports by plain definitions."""
     source = _IMPORT.sub(lambda m: f"const {{{m[1].replace(' as ', ': ')}}} = {_variable(m[2])};\n", source)
-    source = _IMPORT_JSON.sub(lambda m: f"const {m[1]} = {_json(m[2])};\n", source)
+    source = _IMPORT_JSON.sub(lambda m: f"const {m[1]} = {_variable(m[2])};\n", source)
     return _EXPORT.sub("", source)
 
 
-def _json(name: str) -> str:
-    return json.dumps(json.loads((HERE / name).read_text(encoding="utf-8")))
+def _as_table(name: str) -> str:
+    return f"const {_variable(name)} = {json.dumps(json.loads((HERE / name).read_text(encoding='utf-8')))};"
 
 
 def _variable(name: str) -> str:

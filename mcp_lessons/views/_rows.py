@@ -1,7 +1,7 @@
 """Events as the page gets them: rows, small enough for a browser, the newest ones whole.
 
-A row is {seq, t, connection, server, direction, kind} and either `raw` (the page reads the message
-out of it) or `body`, or both; `cut` is the length in characters of a message that was too long.
+A row is {seq, t, connection, server, direction, kind, raw}, out of which the page reads the message,
+and `body` where it cannot; `cut` is the length in characters of a message that was too long.
 """
 
 import json
@@ -15,23 +15,20 @@ MAX_MESSAGE = 64 * 1024
 MAX_TOTAL = 16 * 1024 * 1024
 BEYOND_TOTAL = 1024
 
-_FROM_RAW = {"request", "reply", "notification", "noise", "stderr"}
+_FROM_RAW = {"request", "reply", "notification", "noise", "stderr", "tools", "model"}
 
 
 def row(event: Event, limit: int = MAX_MESSAGE) -> dict[str, Any]:
     """`event` for the page, with at most about `limit` characters of what it says."""
     fields = {
         "seq": event.seq, "t": round(event.t, 6), "connection": event.connection, "server": event.server,
-        "direction": event.direction, "kind": event.kind,
+        "direction": event.direction, "kind": event.kind, "raw": event.raw,
     }  # fmt: skip
+    if len(event.raw) > limit:
+        body = None if event.kind == "stderr" else pruned(event.body, limit)
+        return fields | {"cut": len(event.raw), "raw": event.raw[:limit], "body": body}
     if event.kind not in _FROM_RAW or "NaN" in event.raw or "Infinity" in event.raw:
         fields["body"] = event.body
-    if event.kind not in ("tools", "model"):
-        fields["raw"] = event.raw
-    size = len(event.raw) if event.raw else len(dumps(event.body))
-    if size > limit:
-        raw = fields.get("raw", "")
-        fields |= {"cut": size, "raw": raw[:limit], "body": pruned(event.body, limit)}
     return fields
 
 

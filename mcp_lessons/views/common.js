@@ -33,6 +33,11 @@ export function plural(n, [one, many]) {
   return fill(n === 1 ? one : many, { n: n.toLocaleString("en-US") });
 }
 
+/** `table[key]` if the table itself holds it: a server may well say "__proto__" or "constructor". */
+export function own(table, key) {
+  return Object.hasOwn(table, key) ? table[key] : undefined;
+}
+
 /** An element. `attrs`: class, text, on: {event: handler}, data: {…}, others as attributes (false: left out). */
 export function el(tag, attrs = {}, ...children) {
   return dress(document.createElement(tag), attrs, children);

@@ -1,0 +1,138 @@
+// Where things stand in the diagram: lanes, activation bars, the axis of the waterfall. Pure numbers.
+
+const SIDE = 34; // room left of the first and right of the last lane, in em/14
+const LEAST = 110; // between two lanes
+const NEAR = 0.62; // from a model to the client
+const DEEPEST = 3; // bars drawn beside each other on one lane
+
+/** The lanes in order: the models, the client, the servers. Each is {key, kind, name}. */
+export function lanesOf(store) {
+  const models = [...store.models];
+  return [
+    ...models.map((name) => ({ key: laneKey("model", name), kind: "model", name })),
+    { key: "client", kind: "client", name: "" },
+    ...store.servers.filter((name) => !store.models.has(name)).map((name) => ({ key: laneKey("server", name), kind: "server", name })),
+  ];
+}
+
+function laneKey(kind, name) {
+  return `${kind} ${name}`;
+}
+
+/** The lane of the other side of an entry: its server's or its model's, or the client's where there is none. */
+export function farLane(entry) {
+  if (!entry.server || entry.kind === "tools") return "client";
+  return laneKey(entry.kind === "model" ? "model" : "server", entry.server);
+}
+
+/** [from, to] as lane keys; for what crosses no wire, both are the lane it stands on. */
+export function ends(entry) {
+  const far = farLane(entry);
+  if (entry.kind === "model" && !entry.direction) return ["client", "client"];
+  if (entry.direction === "sent") return ["client", far];
+  if (entry.direction === "received") return [far, "client"];
+  return [far, far];
+}
+
+/**
+ * The x of each lane in a diagram `width` wide: {x: {key: number}, width}; wider than asked if it must
+ * be. The model stands nearer to the client than a server does.
+ */
+export function placeLanes(lanes, width, scale = 1) {
+  const gaps = lanes.slice(1).map((_, i) => (lanes[i].kind === "model" ? NEAR : 1));
+  const units = gaps.reduce((sum, gap) => sum + gap, 0);
+  const [before, after] = [sideFor(lanes[0]) * scale, sideFor(lanes.at(-1)) * scale];
+  const whole = Math.round(Math.max(width, before + after + LEAST * scale * units));
+  let at = before;
+  const x = {};
+  lanes.forEach(({ key }, i) => {
+    x[key] = Math.round(at) + 0.5;
+    at += ((whole - before - after) / (units || 1)) * (gaps[i] ?? 0);
+  });
+  return { width: whole, x };
+}
+
+/** Half of what a lane's name needs, or so. */
+function sideFor({ name }) {
+  return Math.min(Math.max(SIDE, name.length * 4.4 + 26), 96);
+}
+
+/**
+ * For each entry, how many exchanges keep each lane at work before and after it: [{lane: n}, {lane: n}].
+ * An exchange works on the lane that was asked, from its request to its reply, or to what ended it.
+ */
+export function activity(entries) {
+  const present = new Set(entries);
+  const live = new Map(); // requests at work -> lane
+  const byEnd = new Map(); // the entry that ends them -> requests
+  let now = {};
+  const step = (lane, by) => { now = { ...now, [lane]: (now[lane] ?? 0) + by }; };
+  const end = (asked) => {
+    if (!live.has(asked)) return;
+    step(live.get(asked), -1);
+    live.delete(asked);
+  };
+  return entries.map((entry) => {
+    const before = now;
+    const closer = entry.role === "request" ? entry.endedBy ?? entry.partner : null;
+    if (closer ? present.has(closer) : entry.waiting) {
+      live.set(entry, ends(entry)[1]);
+      step(ends(entry)[1], 1);
+      if (closer) byEnd.set(closer, [...(byEnd.get(closer) ?? []), entry]);
+    }
+    if (entry.about) end(entry.about);
+    (byEnd.get(entry) ?? []).forEach(end);
+    return [before, now];
+  });
+}
+
+/** How many bars stand on `lane` before and after one of the rows of `activity`, at most three. */
+export function barsOn(lane, [before, after]) {
+  return [before, after].map((counts) => Math.min(counts[lane] ?? 0, DEEPEST));
+}
+
+/** For each entry, the lanes (of servers) whose process is gone after it: [{lane: true}] as sets. */
+export function gone(entries) {
+  let dead = new Set();
+  return entries.map((entry) => {
+    const lane = farLane(entry);
+    const over = entry.kind === "process" && entry.body?.event === "exited";
+    const back = entry.kind !== "stderr" && !over && dead.has(lane) && (entry.direction || entry.body?.event === "spawned");
+    if (over || back) {
+      dead = new Set(dead);
+      if (over) dead.add(lane);
+      else dead.delete(lane);
+    }
+    return dead;
+  });
+}
+
+/**
+ * The axis of the waterfall: a function from seconds to 0…1, in which idle stretches longer than `idle`
+ * seconds shrink; `breaks` are the places (0…1, with the seconds left out) where they were.
+ */
+export function axis(spans, idle = 0.5) {
+  const sorted = [...spans].sort((a, b) => a[0] - b[0]);
+  const busy = [];
+  for (const [from, to] of sorted) {
+    const last = busy.at(-1);
+    if (last && from - last[1] <= idle) last[1] = Math.max(last[1], to);
+    else busy.push([from, to]);
+  }
+  const total = busy.reduce((sum, [from, to]) => sum + (to - from), 0) || 1e-6;
+  const gap = Math.min(0.03 * total, total / busy.length) || total;
+  const whole = total + gap * Math.max(busy.length - 1, 0);
+  let at = 0;
+  const parts = busy.map(([from, to], i) => {
+    const part = { from, to, start: at / whole, end: (at + to - from) / whole };
+    at += to - from + gap;
+    return { ...part, skipped: i ? from - busy[i - 1][1] : 0 };
+  });
+  const place = (t) => {
+    const part = parts.findLast(({ from }) => t >= from) ?? parts[0];
+    if (!part) return 0;
+    const share = part.to > part.from ? (Math.min(t, part.to) - part.from) / (part.to - part.from) : 0;
+    return part.start + Math.max(share, 0) * (part.end - part.start);
+  };
+  return { place, breaks: parts.slice(1).map(({ start, skipped }) => ({ at: start, skipped })), total };
+}

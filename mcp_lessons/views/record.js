@@ -1,0 +1,214 @@
+// The record in the page: rows become entries, replies find their requests. Knows nothing of drawing.
+
+/** How many entries a page keeps; beyond it the oldest go, and are counted. */
+export const KEPT = 10000;
+
+const FAILED_ENDS = new Set(["exited", "stdout closed"]);
+
+/**
+ * The store of one record: `entries` in wire order, `servers` in order of first appearance, `dropped`.
+ * `reset` and `add` take {rows, servers, dropped, record}; `subscribe(callback)` hears of each change.
+ */
+export class Store {
+  constructor() {
+    this.heard = new Set();
+    this.clear();
+  }
+
+  clear() {
+    this.entries = [];
+    this.servers = [];
+    this.record = null;
+    this.away = 0; // rows that never came to this page
+    this.let_go = 0; // rows that this page dropped
+    this.requests = new Map(); // (connection, direction, id) -> the newest request
+    this.open = new Map(); // connection -> its requests that wait
+    this.models = new Set();
+  }
+
+  get dropped() {
+    return this.away + this.let_go;
+  }
+
+  reset(message) {
+    this.clear();
+    this.away = message.dropped ?? 0;
+    this.add(message);
+  }
+
+  add({ rows, servers, record }) {
+    this.record = record ?? this.record;
+    for (const name of servers ?? []) if (!this.servers.includes(name)) this.servers.push(name);
+    for (const row of rows) this.take(row);
+    const excess = this.entries.length - KEPT;
+    if (excess > 0) this.letGo(excess);
+    for (const callback of this.heard) callback();
+  }
+
+  subscribe(callback) {
+    this.heard.add(callback);
+    return () => this.heard.delete(callback);
+  }
+
+  /** The number that decides a server's colour; -1 for none. */
+  numberOf(server) {
+    return server ? this.servers.indexOf(server) : -1;
+  }
+
+  /** The entry with this sequence number. */
+  find(seq) {
+    let [low, high] = [0, this.entries.length - 1];
+    while (low <= high) {
+      const middle = (low + high) >> 1;
+      if (this.entries[middle].seq === seq) return this.entries[middle];
+      if (this.entries[middle].seq < seq) low = middle + 1;
+      else high = middle - 1;
+    }
+    return undefined;
+  }
+
+  take(row) {
+    const entry = read(row);
+    if (entry.server && !this.servers.includes(entry.server) && entry.connection) this.servers.push(entry.server);
+    if (entry.kind === "model") this.models.add(entry.server);
+    if (entry.role === "request") this.asked(entry);
+    else if (entry.role === "reply") this.answered(entry);
+    else if (entry.kind === "notification") this.told(entry);
+    else if (entry.kind === "process") this.process(entry);
+    this.entries.push(entry);
+  }
+
+  asked(entry) {
+    const key = keyOf(entry, entry.direction);
+    const before = this.requests.get(key);
+    if (before) entry.flags.push("repeated-id");
+    this.requests.set(key, entry);
+    entry.waiting = true;
+    if (!this.open.has(entry.connection)) this.open.set(entry.connection, new Set());
+    this.open.get(entry.connection).add(entry);
+  }
+
+  answered(entry) {
+    const asked = this.requests.get(keyOf(entry, entry.direction === "sent" ? "received" : "sent"));
+    if (!asked) {
+      entry.flags.push(entry.id === null ? "null-id" : this.lookalike(entry) ? "id-type" : this.dropped ? "older" : "orphan");
+      return;
+    }
+    entry.method = asked.method;
+    entry.asked = asked;
+    if (asked.partner) {
+      entry.flags.push("second-reply");
+      return;
+    }
+    entry.partner = asked;
+    asked.partner = entry;
+    if (asked.ended) entry.flags.push("late");
+    this.end(asked, asked.ended);
+    entry.took = asked.took = entry.t - asked.t;
+  }
+
+  told(entry) {
+    if (entry.method !== "notifications/cancelled") return;
+    const asked = this.requests.get(keyOf({ ...entry, id: entry.body.params?.requestId ?? null }, entry.direction));
+    if (!asked) return;
+    entry.about = asked;
+    if (asked.waiting) this.end(asked, "cancelled");
+  }
+
+  process(entry) {
+    if (!FAILED_ENDS.has(entry.body?.event)) return;
+    entry.left = [...(this.open.get(entry.connection) ?? [])];
+    for (const asked of entry.left) {
+      this.end(asked, "exited");
+      asked.endedBy = entry;
+    }
+  }
+
+  /** A request that the same connection holds under the same id in another type: 1 and "1". */
+  lookalike(entry) {
+    const other = typeof entry.id === "string" ? Number(entry.id) : String(entry.id);
+    entry.asked = this.requests.get(keyOf({ ...entry, id: other }, entry.direction === "sent" ? "received" : "sent"));
+    return entry.asked;
+  }
+
+  end(asked, how) {
+    asked.waiting = false;
+    asked.ended = how;
+    this.open.get(asked.connection)?.delete(asked);
+  }
+
+  letGo(n) {
+    for (const entry of this.entries.splice(0, n)) {
+      if (entry.role === "request" && this.requests.get(keyOf(entry, entry.direction)) === entry) this.requests.delete(keyOf(entry, entry.direction));
+      this.open.get(entry.connection)?.delete(entry);
+    }
+    this.let_go += n;
+  }
+}
+
+/** Pairs are (connection, direction of the request, id); the number 1 and the text "1" are two ids. */
+export function keyOf(entry, direction) {
+  return `${entry.connection} ${direction} ${JSON.stringify(entry.id)}`;
+}
+
+/** An entry: the row with its message read, its role, its method and what is wrong with it. */
+export function read(row) {
+  const entry = {
+    seq: row.seq, t: row.t, connection: row.connection, server: row.server, direction: row.direction, kind: row.kind,
+    raw: row.raw ?? "", cut: row.cut, body: bodyOf(row), role: "", id: undefined, method: "", partner: null, took: null,
+    waiting: false, ended: null, flags: [],
+  };
+  if (row.kind === "model") return readModel(entry);
+  const message = entry.body;
+  if (row.kind === "noise") entry.flags.push("noise");
+  if (row.kind === "process") readProcess(entry);
+  if (!["request", "reply", "notification"].includes(row.kind) || message === null || typeof message !== "object") return entry;
+  entry.id = message.id;
+  entry.method = typeof message.method === "string" ? message.method : "";
+  entry.role = row.kind === "notification" ? "" : row.kind;
+  if (row.kind === "reply" && "error" in message) entry.flags.push("protocol-error");
+  else if (row.kind === "reply" && message.result?.isError === true) entry.flags.push("tool-error");
+  return entry;
+}
+
+function bodyOf(row) {
+  if (row.body !== undefined) return row.body;
+  if (row.kind === "stderr") return null;
+  try {
+    return JSON.parse(row.raw.replace(/^\ufeff/, ""));
+  } catch {
+    return null;
+  }
+}
+
+function readModel(entry) {
+  const body = entry.body ?? {};
+  entry.id = body.turn;
+  entry.role = { sent: "request", received: "reply" }[entry.direction] ?? "";
+  entry.method = "chat/completions";
+  if ("error" in body) entry.flags.push("protocol-error");
+  return entry;
+}
+
+function readProcess(entry) {
+  const { event, status } = entry.body ?? {};
+  if (event === "exited" && status !== 0) entry.flags.push("bad-exit");
+}
+
+/** True for what "errors only" keeps. */
+export function isWrong(entry) {
+  return entry.flags.some((flag) => flag !== "older") || (entry.ended !== null && entry.role === "request");
+}
+
+/** What the header counts, over `entries`. */
+export function tally(entries) {
+  const sum = { request: 0, reply: 0, notification: 0, stderr: 0, noise: 0, model: 0, waiting: 0, toolErrors: 0, protocolErrors: 0 };
+  for (const entry of entries) {
+    if (entry.kind === "model") sum.model += entry.role === "request" ? 1 : 0;
+    else if (entry.kind in sum) sum[entry.kind] += 1;
+    if (entry.waiting) sum.waiting += 1;
+    if (entry.flags.includes("tool-error")) sum.toolErrors += 1;
+    if (entry.flags.includes("protocol-error")) sum.protocolErrors += 1;
+  }
+  return sum;
+}

@@ -1,0 +1,106 @@
+// What the reader chose (filters, mode, step, selection), and what follows from it. No drawing.
+
+import { passing } from "./filter.js";
+import { activity, gone } from "./layout.js";
+
+/** The state of one display of a store. Every change calls the subscribers with what changed. */
+export class ViewState {
+  constructor(store) {
+    this.store = store;
+    this.heard = new Set();
+    this.mode = "sequence";
+    this.filter = { query: "", hiddenServers: new Set(), hiddenChips: new Set(), errorsOnly: false };
+    this.chosen = null; // the entry that is selected
+    this.at = null; // the number of the message stepped to; null: the newest
+    this.hideLater = false;
+    this.follow = true;
+    this.version = 0;
+    this.recompute();
+  }
+
+  subscribe(callback) {
+    this.heard.add(callback);
+  }
+
+  changed() {
+    this.recompute();
+    for (const callback of this.heard) callback();
+  }
+
+  recompute() {
+    this.version += 1;
+    const all = passing(this.store.entries, this.filter);
+    this.all = this.mode === "waterfall" ? all.filter((entry) => entry.role === "request") : all;
+    this.visible = this.hideLater && this.at !== null ? this.all.slice(0, this.position()) : this.all;
+    const sequence = this.mode === "sequence";
+    this.activity = sequence ? activity(this.visible) : [];
+    this.gone = sequence ? gone(this.visible) : [];
+    if (this.chosen && this.store.find(this.chosen.seq) !== this.chosen) this.chosen = this.store.find(this.chosen.seq) ?? null;
+  }
+
+  /** How many of the messages that pass have happened at the step. */
+  position() {
+    if (this.at === null) return this.all.length;
+    let [low, high] = [0, this.all.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.all[middle].seq <= this.at) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  later(entry) {
+    return this.at !== null && entry.seq > this.at;
+  }
+
+  setMode(mode) {
+    this.mode = mode;
+    this.changed();
+  }
+
+  setFilter(change) {
+    Object.assign(this.filter, change);
+    this.changed();
+  }
+
+  toggle(set, name) {
+    if (!set.delete(name)) set.add(name);
+    this.changed();
+  }
+
+  choose(entry) {
+    if (!entry) return;
+    this.chosen = entry;
+    if (this.at !== null && entry.seq > this.at) this.at = entry.seq;
+    this.changed();
+  }
+
+  /** Step to the `position`th message that passes; to the last one means: to the newest, and on. */
+  stepTo(position) {
+    const n = Math.min(Math.max(position, 1), this.all.length);
+    if (!this.all.length) return;
+    this.chosen = this.all[n - 1];
+    this.at = n === this.all.length && !this.hideLater ? null : this.chosen.seq;
+    this.changed();
+  }
+
+  setHideLater(on) {
+    this.hideLater = on;
+    if (on && this.at === null && this.all.length) {
+      this.chosen = this.chosen ?? this.all[0];
+      this.at = this.chosen.seq;
+    }
+    if (!on && this.position() === this.all.length) this.at = null;
+    this.changed();
+  }
+
+  /** What is chosen, as far as it has been revealed: the reply may be still to come. */
+  revealed() {
+    const entry = this.chosen;
+    if (!entry) return [];
+    const [asked, answer] = entry.role === "reply" ? [entry.partner ?? entry.asked, entry] : [entry, entry.partner];
+    const hidden = answer && this.hideLater && this.later(answer);
+    return { asked: asked === entry || asked ? asked : null, answer: hidden ? null : answer, hidden: Boolean(hidden) };
+  }
+}
