@@ -7,8 +7,7 @@ import time
 from typing import Any
 
 from ... import jsonrpc
-from ...errors import INVALID_PARAMS, INVALID_REQUEST
-from .healthy import Healthy, Message
+from .healthy import INVALID_PARAMS, INVALID_REQUEST, Healthy, Message
 
 MODERN = "2026-07-28"
 

@@ -10,9 +10,10 @@ from itertools import count
 from typing import Any
 
 from ... import jsonrpc
-from ...errors import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND
 
 Message = dict[str, Any]
+
+INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS, INTERNAL_ERROR = -32600, -32601, -32602, -32603
 
 VERSIONS = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"]
 

@@ -6,8 +6,7 @@ https://modelcontextprotocol.io/specification/2025-11-25/server/tools#listing-to
 from typing import Any
 
 from ... import jsonrpc
-from ...errors import INVALID_PARAMS, METHOD_NOT_FOUND
-from .healthy import Healthy, Message, entry, text
+from .healthy import INVALID_PARAMS, METHOD_NOT_FOUND, Healthy, Message, entry, text
 
 
 class NoTools(Healthy):

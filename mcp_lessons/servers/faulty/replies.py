@@ -4,8 +4,7 @@ The messages: https://modelcontextprotocol.io/specification/2025-11-25/basic
 """
 
 from ... import jsonrpc
-from ...errors import INTERNAL_ERROR
-from .healthy import Healthy, Message, text
+from .healthy import INTERNAL_ERROR, Healthy, Message, text
 
 
 class NonObjectJson(Healthy):
