@@ -2,9 +2,14 @@
 the client does about it."""
 
 import json
+import os
+import signal
+import subprocess
+import sys
 import threading
 import time
 
+import psutil
 import pytest
 from kit import (
     PROMPT,
@@ -74,7 +79,7 @@ def test_content_length_framing_fails_the_handshake_with_an_error_that_quotes_it
     with client_of(faulty("content_length")) as client:
         client.start()
         wait_for(client.traffic, lambda event: event.kind == "stderr")  # now it is up
-        with pytest.raises(RequestTimeout, match="'initialize' within 0.5 s.*Content-Length: "):
+        with pytest.raises(RequestTimeout, match=r"'initialize' within 0.5 s.*Content-Length: "):
             client.initialize(timeout=T)
         assert not client.alive and is_gone(pid_of(client))
 
@@ -126,7 +131,7 @@ def test_a_json_rpc_error_is_raised_with_its_code_message_and_data():
 def test_a_call_without_an_answer_ends_at_its_deadline_and_is_cancelled():
     with connected("never_reply") as client:
         began = time.monotonic()
-        with pytest.raises(RequestTimeout, match="'tools/call' within 0.5 s"):
+        with pytest.raises(RequestTimeout, match=r"'tools/call' within 0\.5 s"):
             echo(client, timeout=T)
         assert T <= time.monotonic() - began < T + PROMPT
         call = next(
@@ -322,9 +327,7 @@ def test_a_server_that_enforces_every_rule_is_content():
 
 def test_a_server_that_dies_at_the_start_is_reported_with_its_status_and_its_last_words():
     with client_of(faulty("die_on_start")) as client:
-        with pytest.raises(
-            ServerExited, match="exited with status 1; the end of its stderr:\n(.*\n)*.*API"
-        ) as caught:
+        with pytest.raises(ServerExited, match="exited with status 1; the end of its stderr:") as caught:
             client.initialize()
         assert caught.value.status == 1 and any("API" in line for line in caught.value.stderr)
 
@@ -367,46 +370,36 @@ def test_hanging_up_ends_a_server_that_ignores_the_end_of_stdin_and_sigterm():
 
 def test_hanging_up_ends_the_server_behind_a_launcher_too():
     with connected("npx_wrapper") as client:
-        import psutil
-
         pids = [pid_of(client), *(child.pid for child in psutil.Process(pid_of(client)).children())]
         assert len(pids) == 2
         client.close()
         assert all(is_gone(pid) for pid in pids)
 
 
-def test_an_interrupt_of_our_process_group_does_not_reach_the_server(interrupted_group):
-    assert interrupted_group == "the server answers: still here"
+INTERRUPTED = """
+import sys
+from mcp_lessons import Client, StdioTransport
+server = [sys.executable, "-m", "mcp_lessons.servers.faulty", "sigint_exit"]
+with Client(StdioTransport(server)) as client:
+    client.initialize()
+    try:
+        print("ready", flush=True)
+        sys.stdin.read()
+    except KeyboardInterrupt:
+        print(client.call_tool("echo", {"text": "still here"}, timeout=5).text)
+"""
 
 
-@pytest.fixture
-def interrupted_group():
-    """What a process says that is interrupted with its whole group, as a kernel is, and asks its server then."""
-    import os
-    import signal
-    import subprocess
-    import sys
-
-    program = (
-        "import sys\n"
-        "from mcp_lessons import Client, StdioTransport\n"
-        "with Client(StdioTransport([sys.executable, '-m', 'mcp_lessons.servers.faulty', 'sigint_exit'])) as client:\n"
-        "    client.initialize()\n"
-        "    try:\n"
-        "        print('ready', flush=True)\n"
-        "        sys.stdin.read()\n"
-        "    except KeyboardInterrupt:\n"
-        "        print('the server answers:', client.call_tool('echo', {'text': 'still here'}, timeout=5).text)\n"
-    )
+def test_an_interrupt_of_our_process_group_does_not_reach_the_server():
     ours = subprocess.Popen(
-        [sys.executable, "-c", program],
+        [sys.executable, "-c", INTERRUPTED],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True,
     )  # fmt: skip
     with ours:
         assert ours.stdout.readline() == "ready\n"
-        os.killpg(ours.pid, signal.SIGINT)
+        os.killpg(ours.pid, signal.SIGINT)  # as when a kernel is interrupted
         said, _ = ours.communicate(timeout=10)
-    return said.strip()
+    assert said == "still here\n"
 
 
 def test_no_call_outlives_its_deadline_when_several_wait():
