@@ -36,19 +36,17 @@ class Call:
     reply: Event | None = None
     answered: bool = False
 
-    def matches(self, event: Event, arguments: Any = ...) -> bool:
-        """Whether `event`, a tools/call request, can be this call; with `arguments`, exactly it."""
-        asked = mapping(mapping(event.body).get("params"))
+    def matches(self, event: Event, asked: JSON, exactly: bool) -> bool:
+        """Whether `event`, a tools/call request with the params `asked`, can be this call."""
         place = event.connection == self.connection if self.connection else event.server == self.server
         same_tool = asked.get("name") == self.tool and (place or event.server == self.server)
         if not (same_tool and self.request is None and not self.answered):
             return False
-        return arguments is ... or exact(arguments) == exact(self.arguments)
+        return not exactly or exact(asked.get("arguments", {})) == exact(self.arguments)
 
-    def take_reply(self, event: Event) -> None:
+    def take_reply(self, event: Event, body: JSON) -> None:
         """The reply to its tools/call came."""
         self.reply = event
-        body = mapping(event.body)
         error, result = body.get("error"), mapping(body.get("result"))
         if "error" in body:
             self.outcome, self.code = PROTOCOL_ERROR, mapping(error).get("code")
@@ -111,12 +109,11 @@ def _parsed(given: Any) -> JSON | None:
     return value if isinstance(value, dict) else None
 
 
-def match(open_calls: Iterable[Call], event: Event) -> Call | None:
+def match(open_calls: Iterable[Call], event: Event, asked: JSON) -> Call | None:
     """The call that `event`, a tools/call request, carries out: by arguments, else by tool alone."""
     calls = list(open_calls)
-    arguments = mapping(mapping(event.body).get("params")).get("arguments", {})
-    exactly = [call for call in calls if call.matches(event, arguments)]
-    roughly = exactly or [call for call in calls if call.matches(event)]
+    exactly = [call for call in calls if call.matches(event, asked, exactly=True)]
+    roughly = exactly or [call for call in calls if call.matches(event, asked, exactly=False)]
     if not roughly:
         return None
     roughly[0].request, roughly[0].outcome = event, "waiting"

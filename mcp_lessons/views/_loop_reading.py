@@ -26,17 +26,22 @@ class Message:
 
 @dataclass
 class Turn:
-    """One request to the model and what followed it, up to the next one. Its first `kept` messages are
-    those of the turn before."""
+    """One request to the model and what followed it, up to the next one.
+
+    Its first `kept` messages are those of the turn before; `asked` and `answered` hold the other fields
+    of the request and of its reply.
+    """
 
     run: int
     index: int
     request: Event
+    asked: JSON
     messages: list[Message]
     tools: list[tuple[str, int]]
     kept: int = 0
     calls: list[Call] = field(default_factory=list)
     reply: Event | None = None
+    answered: JSON = field(default_factory=dict)
     message: JSON = field(default_factory=dict)
     error: str | None = None
     over: bool = False
@@ -66,16 +71,15 @@ class LoopReading:
     def feed(self, events: Iterable[Event]) -> None:
         """Read more events."""
         for event in events:
-            body = mapping(event.body)
             if event.kind == "model":
-                self._model(event, body)
+                self._model(event, mapping(event.body))
             elif event.kind == "tools":
-                origins = mapping(body.get("origins"))
+                origins = mapping(mapping(event.body).get("origins"))
                 self._origins = self._origins | {name: mapping(origin) for name, origin in origins.items()}
-            elif event.kind == "request" and event.direction == "sent" and body.get("method") == "tools/call":
-                self._called(event, body)
-            elif event.kind == "reply" and event.direction == "received":
-                self._returned(event, body)
+            elif event.kind == "request" and event.direction == "sent" and "tools/call" in event.raw:
+                self._called(event, mapping(event.body))
+            elif event.kind == "reply" and event.direction == "received" and self._waiting:
+                self._returned(event, mapping(event.body))
 
     def _model(self, event: Event, body: JSON) -> None:
         run = self._by_connection.get(event.connection)
@@ -108,8 +112,9 @@ class LoopReading:
             last.over = True
             pair_answers(last.calls, [message.body for message in messages if message.part == "new"])
             self._touch(last)
+        details = {key: body.get(key) for key in ("turn", "max_turns", "model", "stream")}
         tools = [(self._server(tool), tokens(tool)) for tool in entries(body.get("tools"))]
-        run.turns.append(Turn(run.number, len(run.turns), event, messages, tools, kept))
+        run.turns.append(Turn(run.number, len(run.turns), event, details, messages, tools, kept))
 
     def _server(self, tool: Any) -> str:
         """The server of an entry of `tools=`: by the toolbox's table, else by its prefix."""
@@ -119,6 +124,7 @@ class LoopReading:
 
     def _said(self, turn: Turn, event: Event, body: JSON) -> None:
         turn.reply = event
+        turn.answered = {key: body.get(key) for key in ("usage", "finish_reason")}
         if "error" in body:
             turn.error = text(body["error"])
             return
@@ -126,8 +132,10 @@ class LoopReading:
         turn.calls = calls_of(turn.message, self._origins)
 
     def _called(self, event: Event, body: JSON) -> None:
+        if body.get("method") != "tools/call":
+            return
         turns = [run.turns[-1] for run in self.runs if run.turns and not run.turns[-1].over]
-        call = match((call for turn in turns for call in turn.calls), event)
+        call = match((call for turn in turns for call in turn.calls), event, mapping(body.get("params")))
         if call is not None:
             turn = next(turn for turn in turns if any(other is call for other in turn.calls))
             self._waiting[event.connection, exact(body.get("id"))] = (turn, call)
@@ -136,7 +144,7 @@ class LoopReading:
     def _returned(self, event: Event, body: JSON) -> None:
         turn, call = self._waiting.pop((event.connection, exact(body.get("id"))), (None, None))
         if turn is not None and call is not None:
-            call.take_reply(event)
+            call.take_reply(event, body)
             self._touch(turn)
 
     def _touch(self, turn: Turn) -> None:

@@ -18,7 +18,7 @@ def rows(reading: LoopReading, turns: list[Turn]) -> list[JSON]:
 
 def row(run: Run, turn: Turn) -> JSON:
     """A turn. `figures` are estimates in tokens; `used` is what the endpoint reported, or None."""
-    asked, answered = mapping(turn.request.body), mapping(turn.reply.body if turn.reply else None)
+    asked, answered = turn.asked, turn.answered
     shown = {
         "run": run.number,
         "index": turn.index,

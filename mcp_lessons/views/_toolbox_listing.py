@@ -19,23 +19,33 @@ class Listings:
         self.track = track
         self.unread: set[str] = set()
         self._asked: dict[tuple[Connection, str], bool] = {}
+        self._waiting: set[Connection] = set()
         self._pages: dict[Connection, list[Tool]] = {}
         self._began: dict[Connection, int] = {}
         self._stale: set[Connection] = set()
 
-    def read(self, event: Event, body: JSON) -> bool:
-        """True when `event` changed what is advertised."""
-        if event.kind == "request" and event.direction == "sent" and body.get("method") == "tools/list":
-            first = mapping(body.get("params")).get("cursor") is None
-            self._asked[event.connection, exact(body.get("id"))] = first
-        elif event.kind == "reply" and event.direction == "received":
-            return self._reply(event, body)
-        elif event.kind == "notification" and body.get("method") == "notifications/tools/list_changed":
-            self._stale.add(event.connection)
+    def read(self, event: Event) -> bool:
+        """True when `event` changed what is advertised. A message is decoded only where it may matter."""
+        if event.kind == "request" and event.direction == "sent" and "tools/list" in event.raw:
+            body = mapping(event.body)
+            if body.get("method") == "tools/list":
+                first = mapping(body.get("params")).get("cursor") is None
+                self._asked[event.connection, exact(body.get("id"))] = first
+                self._waiting.add(event.connection)
+        elif event.kind == "reply" and event.direction == "received" and event.connection in self._waiting:
+            return self._reply(event, mapping(event.body))
+        elif event.kind == "notification" and "list_changed" in event.raw:
+            self._notified(event, mapping(event.body))
         return False
+
+    def _notified(self, event: Event, body: JSON) -> None:
+        if body.get("method") == "notifications/tools/list_changed":
+            self._stale.add(event.connection)
 
     def _reply(self, event: Event, body: JSON) -> bool:
         first = self._asked.pop((event.connection, exact(body.get("id"))), None)
+        if not any(connection == event.connection for connection, _ in self._asked):
+            self._waiting.discard(event.connection)
         result = mapping(body.get("result"))
         if first is None or not isinstance(result.get("tools"), list):
             return False

@@ -89,10 +89,10 @@ def _followed(schema: Any, root: JSON) -> JSON:
     part = mapping(schema)
     for _ in range(5):
         reference = part.get("$ref")
-        if not (isinstance(reference, str) and reference.startswith("#/")):
+        if not (isinstance(reference, str) and (reference == "#" or reference.startswith("#/"))):
             break
         target: Any = root
-        for step in reference[2:].split("/"):
+        for step in reference[2:].split("/") if len(reference) > 1 else ():
             target = mapping(target).get(step.replace("~1", "/").replace("~0", "~"))
         if not isinstance(target, dict):
             return {"type": reference.rsplit("/", 1)[-1]}

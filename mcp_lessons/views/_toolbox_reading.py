@@ -37,15 +37,16 @@ class ToolboxReading:
         """Read more events; True when one of them may have changed what is shown."""
         changed = False
         for event in events:
-            changed = self._read(event, mapping(event.body)) or changed
+            changed = self._read(event) or changed
         return changed
 
-    def _read(self, event: Event, body: JSON) -> bool:
+    def _read(self, event: Event) -> bool:
         if event.kind == "tools":
-            return self._toolbox_changed(event, body)
+            return self._toolbox_changed(event, mapping(event.body))
         if event.kind == "model":
+            body = mapping(event.body)
             return self._sent(event, body) if "messages" in body else self._replied(event, body)
-        return self.listings.read(event, body)
+        return self.listings.read(event)
 
     def _toolbox_changed(self, event: Event, body: JSON) -> bool:
         origins = {text(name): mapping(origin) for name, origin in mapping(body.get("origins")).items()}

@@ -6,7 +6,7 @@ from ._toolbox_reading import ToolboxReading
 from ._toolbox_tokens import JSON, exact, pruned
 from ._toolbox_track import Step, Tool, Track, row
 
-ORDER = ("toolbox", "advertised", "sent")
+ORDER = ("toolbox", "sent", "advertised")
 """Which list is shown first, when the record holds several."""
 
 
@@ -19,7 +19,14 @@ def tracks(reading: ToolboxReading) -> dict[str, Track]:
 def state(reading: ToolboxReading) -> JSON:
     """{"first": the list to show first or "", "lists": {name: …}}; the figures are estimates."""
     lists = {name: _list(reading, name, track) for name, track in tracks(reading).items()}
-    return {"first": next((name for name in ORDER if name in lists), ""), "lists": lists}
+    return {"first": _first(reading, list(lists)), "lists": lists}
+
+
+def _first(reading: ToolboxReading, names: list[str]) -> str:
+    """The first list of `ORDER` in which a server has tools: after a toolbox is closed, what was sent."""
+    found = [name for name in ORDER if name in names]
+    with_servers = [name for name in found if any(tracks(reading)[name].servers())]
+    return next(iter(with_servers + found), "")
 
 
 def _list(reading: ToolboxReading, name: str, track: Track) -> JSON:

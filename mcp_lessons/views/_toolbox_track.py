@@ -11,7 +11,7 @@ from . import _toolbox_parameters as parameters
 from ._toolbox_findings import tool_findings
 from ._toolbox_tokens import JSON, exact, mapping, split, tokens
 
-STEPS_KEPT = 200
+STEPS_KEPT = REMOVED_KEPT = 200
 
 Key = tuple[str, str]
 
@@ -92,13 +92,15 @@ class Track:
         known = {tool.server for tool in base.values()}
         for tool in listed:
             fresh[tool.key] = self._compared(tool, base.get(tool.key), tool.server in known, since)
-        gone = {
-            key: replace(tool, removed=True, before=None, badge=_badge("removed", since))
+        removed = {
+            key: tool
+            if tool.removed
+            else replace(tool, removed=True, before=None, badge=_badge("removed", since))
             for key, tool in base.items()
-            if key not in fresh and not tool.removed
+            if key not in fresh
         }
-        stale = {key: tool for key, tool in base.items() if key not in fresh and tool.removed}
-        self.tools = fresh | stale | gone
+        self.tools = fresh | dict(list(removed.items())[-REMOVED_KEPT:])
+        gone = [tool.name for key, tool in removed.items() if not base[key].removed]
         if continued:
             self.steps.pop()
         self._record(cause, seq, fresh, base, gone, mark)
@@ -122,7 +124,7 @@ class Track:
             return tool
         return tool.noted({"kind": "swapped"}, tool.key)
 
-    def _record(self, cause: JSON, seq: int, fresh: dict, base: dict, gone: dict, mark: Any) -> None:
+    def _record(self, cause: JSON, seq: int, fresh: dict, base: dict, gone: list[str], mark: Any) -> None:
         by_server: dict[str, int] = {}
         for tool in fresh.values():
             by_server[tool.server] = by_server.get(tool.server, 0) + tool.cost
@@ -132,8 +134,7 @@ class Track:
             for key, tool in fresh.items()
             if key in base and not base[key].removed and exact(base[key].entry) != exact(tool.entry)
         ]
-        removed = [tool.name for tool in gone.values()]
-        self.steps.append(Step(cause, seq, len(fresh), by_server, added, changed, removed, mark))
+        self.steps.append(Step(cause, seq, len(fresh), by_server, added, changed, gone, mark))
         if len(self.steps) > STEPS_KEPT:
             del self.steps[0]
             self.steps_dropped += 1
