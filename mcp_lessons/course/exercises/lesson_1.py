@@ -1,24 +1,91 @@
-"""The exercises of lesson 1: spawn a server, speak one JSON object a line."""
+"""The exercises of lesson 1: hang up in steps; ask in spite of the noise."""
 
+import json
+import subprocess
+import sys
 from collections.abc import Callable
 from typing import Any
 
 from ..exercise import Exercise, Wrong
-from ..judging import sent, started_transport
+from ..judging import spawned
+from ..waiting import StillWaiting, give_up_after
+
+STEP_SECONDS = 1.0
+REPLY_SECONDS = 4.0
 
 
-def _judge_two_pings(two_pings: Callable[[Any], Any]) -> str | None:
-    with started_transport("weather") as (transport, traffic):
-        two_pings(transport)
-        pings = sent(traffic, method="ping")
-    if not pings:
-        return "no ping was sent. Your function gets a transport: call transport.send(message)."
-    if any("id" not in ping for ping in pings):
-        return "a ping without an id is a notification, and nobody answers it. Give each one an id."
-    if len({ping["id"] for ping in pings}) < len(pings):
-        return "both pings have the same id, so nobody can tell their replies apart."
-    if len(pings) != 2:
-        return f"two pings were wanted, and {len(pings)} went out."
+def _judge_hang_up(hang_up: Callable[[Any, float], Any]) -> str | None:
+    for words, who, status, advice in (
+        (("weather",), "the weather server goes by itself", 0, "Close stdin, and wait before you signal"),
+        (
+            ("faulty", "ignore_eof"),
+            "this server goes when SIGTERM asks it to",
+            -15,
+            "terminate() comes before kill(), with a wait between them",
+        ),
+        (("faulty", "ignore_sigterm"), "only SIGKILL ends this server", None, "The last step is kill()"),
+    ):
+        with spawned(*words) as process:
+            _answer_one_ping(process)
+            try:
+                hang_up(process, STEP_SECONDS)
+            except subprocess.TimeoutExpired:
+                return "TimeoutExpired came out of your function: it means that a wait was in vain. Catch it."
+            ended = _status(process)
+        if ended is None:
+            return f"{who}, and after your function it still ran. {advice}."
+        if status is not None and ended != status and sys.platform != "win32":
+            return f"{who}, and yours ended it with status {ended}. {advice}."
+    return None
+
+
+def _answer_one_ping(process: Any) -> None:
+    """A server that has answered has started, and does what it will do about signals."""
+    process.stdin.write('{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n')
+    process.stdin.flush()
+    process.stdout.readline()
+
+
+def _status(process: Any) -> int | None:
+    try:
+        return process.wait(STEP_SECONDS / 2)
+    except subprocess.TimeoutExpired:
+        return None
+
+
+SERVERS = {  # the fault: what to call the server in a sentence
+    "none": "a server that does nothing wrong",
+    "banner": "a banner on stdout",
+    "non_object_json": "lines of JSON that are no message",
+    "stray_ids": "replies to questions that nobody asked",
+}
+
+
+def _judge_ask(ask_v2: Callable[[Any, Any], Any]) -> str | None:
+    for fault, trouble in SERVERS.items():
+        with spawned("faulty", fault) as process:
+            for id in (7, 8):
+                wrong = _ask_once(ask_v2, process, id)
+                if wrong:
+                    return f"with {trouble}, {wrong}"
+    return None
+
+
+def _ask_once(ask_v2: Callable[[Any, Any], Any], process: Any, id: int) -> str | None:
+    try:
+        with give_up_after(REPLY_SECONDS, process):
+            answer = ask_v2(process, {"jsonrpc": "2.0", "id": id, "method": "ping"})
+    except StillWaiting:
+        return (
+            f"your function did not come back within {REPLY_SECONDS:g} seconds. Does the line you write "
+            'end with "\\n", do you flush, and do you stop reading at the reply?'
+        )
+    except json.JSONDecodeError:
+        return "JSONDecodeError came out of your function. A line that is no JSON is to be stepped over."
+    if not isinstance(answer, dict) or "result" not in answer:
+        return f"your function returned {answer!r}. The reply is an object with the id {id} and a result."
+    if answer.get("id") != id:
+        return f"you asked with the id {id} and returned the reply with the id {answer.get('id')!r}."
     return None
 
 
@@ -26,39 +93,153 @@ EXERCISES = [
     Exercise(
         id="1.1",
         stub='''
-            def two_pings(transport):
-                """Send two pings whose replies can be told apart."""
-                transport.send({"jsonrpc": "2.0", "id": 1, "method": "ping"})
+            def hang_up(process, seconds):
+                """End the server: politely, then firmly, then by force. Each step waits `seconds`."""
+                process.stdin.close()
+                process.wait()
         ''',
-        judge=_judge_two_pings,
-        done="two pings, two ids: whatever order the replies come in, you know which is which.",
+        judge=_judge_hang_up,
+        done="each server went at the mildest step that it obeys, and none is left.",
         hints=(
-            "One ping is there already. What has to differ in the second one?",
-            "A reply repeats the id of its request, and nothing else of it.",
-            'Send the same message once more, with "id": 2.',
+            "process.wait() waits for ever. Which argument gives the wait an end, and what is raised then?",
+            "Close stdin and wait. When TimeoutExpired comes, terminate() and wait. When it comes again, kill() "
+            "and wait.",
+            "try: process.wait(timeout=seconds)\n"
+            "except subprocess.TimeoutExpired: process.terminate()\n"
+            "… and the same once more, with kill() in the place of terminate(). Wait after kill(), too.",
         ),
         solution='''
-            def two_pings(transport):
-                """Send two pings whose replies can be told apart."""
-                for id in (1, 2):
-                    transport.send({"jsonrpc": "2.0", "id": id, "method": "ping"})
+            def hang_up(process, seconds):
+                """End the server: politely, then firmly, then by force. Each step waits `seconds`."""
+                process.stdin.close()
+                for harder in (process.terminate, process.kill):
+                    try:
+                        process.wait(timeout=seconds)
+                        return
+                    except subprocess.TimeoutExpired:
+                        harder()
+                process.wait()
         ''',
         wrong=(
             Wrong(
                 """
-                def two_pings(transport):
-                    for _ in range(2):
-                        transport.send({"jsonrpc": "2.0", "id": 1, "method": "ping"})
+                def hang_up(process, seconds):
+                    process.stdin.close()
+                    process.kill()
+                    process.wait()
                 """,
-                "both pings have the same id, so nobody can tell their replies apart.",
+                "the weather server goes by itself, and yours ended it with status -9. Close stdin, and wait "
+                "before you signal.",
             ),
             Wrong(
                 """
-                def two_pings(transport):
-                    for _ in range(2):
-                        transport.send({"jsonrpc": "2.0", "method": "ping"})
+                def hang_up(process, seconds):
+                    process.stdin.close()
+                    process.wait(timeout=seconds)
                 """,
-                "a ping without an id is a notification, and nobody answers it. Give each one an id.",
+                "TimeoutExpired came out of your function: it means that a wait was in vain. Catch it.",
+            ),
+            Wrong(
+                """
+                def hang_up(process, seconds):
+                    process.stdin.close()
+                    try:
+                        process.wait(timeout=seconds)
+                    except subprocess.TimeoutExpired:
+                        process.kill()
+                """,
+                "this server goes when SIGTERM asks it to, and yours ended it with status -9. terminate() "
+                "comes before kill(), with a wait between them.",
+            ),
+            Wrong(
+                """
+                def hang_up(process, seconds):
+                    process.stdin.close()
+                    try:
+                        process.wait(timeout=seconds)
+                    except subprocess.TimeoutExpired:
+                        process.terminate()
+                """,
+                "only SIGKILL ends this server, and after your function it still ran. The last step is "
+                "kill().",
+            ),
+        ),
+    ),
+    Exercise(
+        id="1.2",
+        stub='''
+            def ask_v2(process, message):
+                """Send `message`, and return the reply to it, whatever comes before."""
+                ...
+        ''',
+        judge=_judge_ask,
+        done="four servers, two questions each, and every answer belongs to its question.",
+        hints=(
+            "Write as in ask_v1. Then read line after line, for line in process.stdout, until one is the "
+            "reply.",
+            "A line that is no JSON makes json.loads raise ValueError: go on with the next line. Not every "
+            "JSON value is an object, so look with isinstance(answer, dict) before you ask for its id.",
+            'if isinstance(answer, dict) and answer.get("id") == message["id"]: return answer',
+        ),
+        solution='''
+            def ask_v2(process, message):
+                """Send `message`, and return the reply to it, whatever comes before."""
+                process.stdin.write(json.dumps(message) + "\\n")
+                process.stdin.flush()
+                for line in process.stdout:
+                    try:
+                        answer = json.loads(line)
+                    except ValueError:
+                        continue
+                    if isinstance(answer, dict) and answer.get("id") == message["id"]:
+                        return answer
+        ''',
+        wrong=(
+            Wrong(
+                """
+                def ask_v2(process, message):
+                    process.stdin.write(json.dumps(message))
+                    process.stdin.flush()
+                    return json.loads(process.stdout.readline())
+                """,
+                "with a server that does nothing wrong, your function did not come back within 4 seconds. "
+                'Does the line you write end with "\\n", do you flush, and do you stop reading at the reply?',
+            ),
+            Wrong(
+                """
+                def ask_v2(process, message):
+                    process.stdin.write(json.dumps(message) + "\\n")
+                    process.stdin.flush()
+                    return json.loads(process.stdout.readline())
+                """,
+                "with a banner on stdout, JSONDecodeError came out of your function. A line that is no JSON "
+                "is to be stepped over.",
+            ),
+            Wrong(
+                """
+                def ask_v2(process, message):
+                    process.stdin.write(json.dumps(message) + "\\n")
+                    process.stdin.flush()
+                    for line in process.stdout:
+                        try:
+                            return json.loads(line)
+                        except ValueError:
+                            pass
+                """,
+                "with lines of JSON that are no message, your function returned None. The reply is an object "
+                "with the id 7 and a result.",
+            ),
+            Wrong(
+                """
+                def ask_v2(process, message):
+                    process.stdin.write(json.dumps(message) + "\\n")
+                    process.stdin.flush()
+                    for line in process.stdout:
+                        if line.startswith("{") and "result" in json.loads(line):
+                            return json.loads(line)
+                """,
+                "with replies to questions that nobody asked, you asked with the id 7 and returned the reply "
+                "with the id 987654321.",
             ),
         ),
     ),

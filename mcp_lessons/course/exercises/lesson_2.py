@@ -1,0 +1,255 @@
+"""The exercises of lesson 2: mend a handshake; find the reply among everything else."""
+
+import queue
+from collections.abc import Callable
+from typing import Any
+
+from ...eras import LEGACY_VERSIONS
+from ...errors import McpError
+from ..exercise import Exercise, Wrong
+from ..judging import connected_client, received, sent, started_transport
+
+QUIET_SECONDS = 2.0
+
+
+def _judge_shake_hands(shake_hands: Callable[[Any], Any]) -> str | None:
+    problem: McpError | None = None
+    with connected_client("faulty", "strict", initialize=False) as client:
+        try:
+            shake_hands(client)
+            client.request("tools/list")
+        except McpError as caught:
+            problem = caught
+        messages = sent(client.traffic)
+    return (
+        _about_initialize(messages)
+        or _about_initialized(messages)
+        or (f"the handshake is whole, but the server then said: {problem}" if problem else None)
+    )
+
+
+def _about_initialize(messages: list[Any]) -> str | None:
+    first = messages[0]
+    if first["method"] != "initialize":
+        return f"the first message must be initialize, and yours was {first['method']}."
+    if "id" not in first:
+        return "initialize went out as a notification. It wants a reply, so it is a request."
+    params = first.get("params") or {}
+    if params.get("protocolVersion") not in LEGACY_VERSIONS:
+        return f"initialize offers the version {params.get('protocolVersion')!r}. Offer 2025-11-25."
+    if not isinstance(params.get("capabilities"), dict):
+        return 'initialize lacks capabilities. You have none to declare, and say so: "capabilities": {}.'
+    info = params.get("clientInfo")
+    if not isinstance(info, dict) or not {"name", "version"} <= info.keys():
+        return "initialize lacks clientInfo: who are you? An object with a name and a version."
+    return None
+
+
+def _about_initialized(messages: list[Any]) -> str | None:
+    later = [message for message in messages[1:] if message.get("method") == "notifications/initialized"]
+    if not later:
+        return "after the reply nobody tells the server that the work may begin: notifications/initialized."
+    if "id" in later[0]:
+        return "notifications/initialized went out as a request. Nobody answers it: use client.notify."
+    return None
+
+
+class _Inbox(queue.Queue):
+    """A queue whose `get` never waits for ever."""
+
+    def get(self, block: bool = True, timeout: float | None = None) -> Any:
+        return super().get(block, min(timeout or QUIET_SECONDS, QUIET_SECONDS))
+
+
+SERVERS = {  # the fault: what to call the server in a sentence
+    "early_notifications": "a server that sends notifications before the reply",
+    "stray_ids": "a server that sends replies to questions that nobody asked",
+    "early_ping": "a server that sends a ping before the reply",
+    "banner": "a server that prints a banner",
+}
+
+
+SAID_UNASKED = "what the server says unasked: it has a method"
+
+
+def _judge_request(request_v2: Callable[..., Any]) -> str | None:
+    for fault, trouble in SERVERS.items():
+        wrong = _request_once(request_v2, fault)
+        if wrong:
+            return f"with {trouble}, {wrong}"
+    return None
+
+
+def _request_once(request_v2: Callable[..., Any], fault: str) -> str | None:
+    inbox, id = _Inbox(), 41
+    me = {"name": "a-learner", "version": "1"}
+    offer = {"protocolVersion": LEGACY_VERSIONS[0], "capabilities": {}, "clientInfo": me}
+    with started_transport("faulty", fault) as (transport, traffic):
+        traffic.subscribe(lambda event: inbox.put(event.body) if event.direction == "received" else None)
+        try:
+            reply = request_v2(transport, inbox, id, "initialize", offer)
+        except queue.Empty:
+            asked = [message for message in received(traffic, "request") if not _answered(traffic, message)]
+            if not sent(traffic, "request", "initialize"):
+                return (
+                    "no request went out. Send it with transport.send(jsonrpc.request(id, method, params))."
+                )
+            if asked:
+                return "you waited in vain: the server had asked for a ping, and waited for your reply to it."
+            return "you waited for a message that never came. Was the reply among those you threw away?"
+    if isinstance(reply, dict) and "method" in reply:
+        what = f"the server's ping: its id is {id}, like yours" if "id" in reply else SAID_UNASKED
+        return f"your function returned {what}. What has a method is no reply."
+    if not isinstance(reply, dict) or not reply.keys() & {"result", "error"}:
+        return f"your function returned {reply!r}. The reply has the id {id} and a result."
+    if reply.get("id") != id:
+        return f"you asked with the id {id} and returned the reply with the id {reply.get('id')!r}."
+    return None
+
+
+def _answered(traffic: Any, question: Any) -> bool:
+    return any(reply.get("id") == question["id"] for reply in sent(traffic, "reply"))
+
+
+EXERCISES = [
+    Exercise(
+        id="2.1",
+        stub='''
+            def shake_hands(client):
+                """The three steps of the handshake, for a server that is strict about them."""
+                client.request("initialize", {"protocolVersion": "2025-11-25"})
+                client.request("notifications/initialized")
+        ''',
+        judge=_judge_shake_hands,
+        done="the strict server lets you in: offer, reply, initialized.",
+        hints=(
+            "Lay your initialize beside the table in this lesson. Which two parts of the offer are missing?",
+            "The offer needs capabilities, which may be {}, and clientInfo, with a name and a version. Then look "
+            "at the last line: does anybody answer notifications/initialized?",
+            'client.notify("notifications/initialized") sends it without an id. The offer is that of OFFER.',
+        ),
+        solution='''
+            def shake_hands(client):
+                """The three steps of the handshake, for a server that is strict about them."""
+                client.request(
+                    "initialize",
+                    {
+                        "protocolVersion": "2025-11-25",
+                        "capabilities": {},
+                        "clientInfo": {"name": "me", "version": "1"},
+                    },
+                )
+                client.notify("notifications/initialized")
+        ''',
+        wrong=(
+            Wrong(
+                """
+                def shake_hands(client):
+                    client.notify("notifications/initialized")
+                    client.request("initialize", OFFER)
+                """,
+                "the first message must be initialize, and yours was notifications/initialized.",
+            ),
+            Wrong(
+                """
+                def shake_hands(client):
+                    client.request("initialize", {"protocolVersion": "2025-11-25", "capabilities": {}})
+                    client.notify("notifications/initialized")
+                """,
+                "initialize lacks clientInfo: who are you? An object with a name and a version.",
+            ),
+            Wrong(
+                """
+                def shake_hands(client):
+                    client.request("initialize", OFFER)
+                    client.request("notifications/initialized")
+                """,
+                "notifications/initialized went out as a request. Nobody answers it: use client.notify.",
+            ),
+            Wrong(
+                """
+                def shake_hands(client):
+                    client.request("initialize", OFFER)
+                """,
+                "after the reply nobody tells the server that the work may begin: notifications/initialized.",
+            ),
+        ),
+    ),
+    Exercise(
+        id="2.2",
+        stub='''
+            def request_v2(transport, inbox, id, method, params=None):
+                """Send a request, and return its reply; the server's own requests get a reply on the way."""
+                ...
+        ''',
+        judge=_judge_request,
+        done="four servers, and each reply is yours: pings answered, notifications and noise stepped over.",
+        hints=(
+            "Send jsonrpc.request(id, method, params). Then take message after message from the inbox, until one "
+            "is the reply. What does kind_of say about each?",
+            "A request of the server wants a reply from you, or it waits for ever: transport.send(reply_to(message, "
+            "{})). A notification, noise, or a reply with another id wants nothing: take the next.",
+            "while True: message = inbox.get(); kind = kind_of(message). If it is a request, send reply_to(message, "
+            '{}). If it is a reply, and message["id"] == id, return it.',
+        ),
+        solution='''
+            def request_v2(transport, inbox, id, method, params=None):
+                """Send a request, and return its reply; the server's own requests get a reply on the way."""
+                transport.send(jsonrpc.request(id, method, params))
+                while True:
+                    message = inbox.get()
+                    kind = kind_of(message)
+                    if kind == "request":
+                        transport.send(reply_to(message, {}))
+                    elif kind == "reply" and message["id"] == id:
+                        return message
+        ''',
+        wrong=(
+            Wrong(
+                """
+                def request_v2(transport, inbox, id, method, params=None):
+                    transport.send(jsonrpc.request(id, method, params))
+                    return inbox.get()
+                """,
+                "with a server that sends notifications before the reply, your function returned what the server "
+                "says unasked: it has a method. What has a method is no reply.",
+            ),
+            Wrong(
+                """
+                def request_v2(transport, inbox, id, method, params=None):
+                    transport.send(jsonrpc.request(id, method, params))
+                    while True:
+                        message = inbox.get()
+                        if kind_of(message) == "reply":
+                            return message
+                """,
+                "with a server that sends replies to questions that nobody asked, you asked with the id 41 and "
+                "returned the reply with the id 987654321.",
+            ),
+            Wrong(
+                """
+                def request_v2(transport, inbox, id, method, params=None):
+                    transport.send(jsonrpc.request(id, method, params))
+                    while True:
+                        message = inbox.get()
+                        if message and message.get("id") == id:
+                            return message
+                """,
+                "with a server that sends a ping before the reply, your function returned the server's ping: its "
+                "id is 41, like yours. What has a method is no reply.",
+            ),
+            Wrong(
+                """
+                def request_v2(transport, inbox, id, method, params=None):
+                    transport.send(jsonrpc.request(id, method, params))
+                    while True:
+                        message = inbox.get()
+                        if kind_of(message) == "reply" and message["id"] == id:
+                            return message
+                """,
+                "with a server that sends a ping before the reply, you waited in vain: the server had asked for "
+                "a ping, and waited for your reply to it.",
+            ),
+        ),
+    ),
+]
