@@ -14,6 +14,7 @@ The finished client does not import this package.
 
 from .checking import check, hint, solution
 from .classes import add_to, so_far
+from .set_up import set_up_check
 from .waiting import StillWaiting, give_up_after
 
-__all__ = ["StillWaiting", "add_to", "check", "give_up_after", "hint", "so_far", "solution"]
+__all__ = ["StillWaiting", "add_to", "check", "give_up_after", "hint", "set_up_check", "so_far", "solution"]
