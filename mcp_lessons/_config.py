@@ -1,8 +1,7 @@
 """The `mcpServers` file that desktop clients read, as arguments for `Toolbox.mount`.
 
 Shown in lesson 5. `${NAME}`, `${NAME:-default}` and `${env:NAME}` stand for environment variables,
-so that a file that is shared holds no key. Clients differ here: some take the first two, some the
-third, some none.
+so that a file that is shared holds no key. (Some clients take the first two, some the third.)
 """
 
 import json
@@ -11,15 +10,13 @@ import re
 from pathlib import Path
 from typing import Any
 
-_VARIABLE = re.compile(r"\$\{(?:env:)?(\w+)(?::-([^}]*))?\}")
-
 
 def servers_in(path: str | Path) -> dict[str, Any]:
     """name -> what the file says of that server. ValueError, with the path, for another kind of file."""
     try:
         content = json.loads(Path(path).read_text(encoding="utf-8-sig"))
     except (ValueError, RecursionError) as problem:
-        raise ValueError(f"{path} is no JSON file: {problem}") from problem
+        raise ValueError(f"{path} is no JSON file: {problem}") from None
     servers = content.get("mcpServers") if isinstance(content, dict) else None
     if not isinstance(servers, dict):
         raise ValueError(f'{path} holds no object "mcpServers"')
@@ -27,36 +24,27 @@ def servers_in(path: str | Path) -> dict[str, Any]:
 
 
 def mount_arguments(entry: Any) -> dict[str, Any]:
-    """`command`, `env` and `cwd` for `Toolbox.mount`. ValueError, in a sentence, for what cannot be
-    mounted."""
-    if not isinstance(entry, dict):
-        raise ValueError("its entry is no JSON object")
-    if "url" in entry or "serverUrl" in entry:
-        raise ValueError("it has a URL, and so far only servers with a command can be mounted")
-    command, args, env = entry.get("command"), entry.get("args") or [], entry.get("env") or {}
-    if not isinstance(command, str) or not command:
-        raise ValueError('its "command" is no text')
-    if not isinstance(args, list) or not all(isinstance(word, str) for word in args):
-        raise ValueError('its "args" are no list of texts')
-    if not isinstance(env, dict) or not all(isinstance(value, str) for value in env.values()):
-        raise ValueError('its "env" is no object of texts')
-    cwd = entry.get("cwd")
-    if cwd is not None and not isinstance(cwd, str):
-        raise ValueError('its "cwd" is no text')
-    return {
-        "command": [_expanded(word) for word in (command, *args)],
-        "env": {name: _expanded(value) for name, value in env.items()},
-        "cwd": _expanded(cwd) if cwd else None,
-    }
+    """`command`, `env` and `cwd` for one server. ValueError, in a sentence, if it cannot be mounted."""
+    match entry:
+        case {"url": _} | {"serverUrl": _}:
+            raise ValueError("it has a URL, and so far only servers with a command can be mounted")
+        case {"command": str(command)}:
+            args, env, cwd = entry.get("args") or [], entry.get("env") or {}, entry.get("cwd")
+            if isinstance(args, list) and isinstance(env, dict) and isinstance(cwd, str | None):
+                words = [_expanded(word) for word in (command, *args)]
+                env = {name: _expanded(value) for name, value in env.items()}
+                return {"command": words, "env": env, "cwd": cwd and _expanded(cwd)}
+    raise ValueError('it needs a "command"; "args" is a list of texts, "env" an object, "cwd" a text')
 
 
-def _expanded(text: str) -> str:
-    return _VARIABLE.sub(_value, text)
+def _expanded(text: Any) -> str:
+    if not isinstance(text, str):
+        raise ValueError(f"{text!r:.100} in it must be a text")
+    return re.sub(r"\$\{(?:env:)?(\w+)(?::-([^}]*))?\}", _value, text)
 
 
 def _value(match: re.Match[str]) -> str:
-    name, default = match.groups()
-    value = os.environ.get(name, default)
+    value = os.environ.get(*match.groups())
     if value is None:
-        raise ValueError(f"the environment variable {name} is not set")
+        raise ValueError(f"the environment variable {match[1]} is not set")
     return value

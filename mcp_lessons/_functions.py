@@ -3,29 +3,30 @@
 Shown in lesson 5. The types that travel as JSON are enough: str, int, float, bool, list, dict,
 Literal, Optional, and Annotated[T, "what it is"] for a description.
 
-    >>> def double(n: Annotated[int, "a whole number"]) -> int:
-    ...     "Twice the number."
-    ...     return 2 * n
-    >>> parameters_of(double)["properties"]
+    >>> def double(n: Annotated[int, "a whole number"]) -> int: ...
+    >>> schema_of(double)["properties"]
     {'n': {'type': 'integer', 'description': 'a whole number'}}
 """
 
 import contextvars
 import inspect
 import json
-import threading
 from collections.abc import Callable
+from functools import partial
+from queue import SimpleQueue
+from threading import Thread
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
+from ._calls import Begun, outcome
 from .results import ToolResult
 
 _NAMES = {str: "string", int: "integer", float: "number", bool: "boolean", list: "array", dict: "object"}
-_PLAIN_KINDS = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+_NULL = {"type": "null"}
 
 
-def parameters_of(function: Callable[..., Any]) -> dict[str, Any]:
-    """The schema of the arguments. TypeError, in a sentence, for a function that cannot be a tool."""
+def schema_of(function: Callable[..., Any]) -> dict[str, Any]:
+    """The schema of its arguments. TypeError, in a sentence, for what cannot be a tool."""
     name = getattr(function, "__name__", "")
     if not inspect.isroutine(function) or name == "<lambda>":
         raise TypeError(f"{function!r} cannot be a tool: define a function with `def` and a name")
@@ -34,12 +35,10 @@ def parameters_of(function: Callable[..., Any]) -> dict[str, Any]:
     try:
         hints, signature = get_type_hints(function, include_extras=True), inspect.signature(function)
     except (NameError, ValueError, TypeError) as problem:
-        raise TypeError(f"{name} cannot be a tool: its signature cannot be read ({problem})") from problem
-    properties, required = {}, []
-    for parameter in signature.parameters.values():
-        properties[parameter.name] = _property(name, parameter, hints)
-        if parameter.default is parameter.empty and not _may_be_none(properties[parameter.name]):
-            required.append(parameter.name)
+        raise TypeError(f"{name} cannot be a tool: its signature cannot be read ({problem})") from None
+    parameters = signature.parameters.values()
+    properties = {p.name: _property(f"{name}, parameter {p.name!r}", p, hints) for p in parameters}
+    required = [p.name for p in parameters if p.default is p.empty and not _optional(properties[p.name])]
     schema = {"type": "object", "properties": properties, "additionalProperties": False}
     return schema | ({"required": required} if required else {})
 
@@ -49,16 +48,36 @@ def description_of(function: Callable[..., Any]) -> str:
     return " ".join((inspect.getdoc(function) or "").split("\n\n")[0].split())
 
 
-def _property(function: str, parameter: inspect.Parameter, hints: dict[str, Any]) -> dict[str, Any]:
-    where = f"{function}, parameter {parameter.name!r}"
-    if parameter.kind not in _PLAIN_KINDS:
+def call_function(
+    name: str, function: Callable[..., Any], schema: dict[str, Any], arguments: dict[str, Any], alone: bool
+) -> Begun:
+    """Call it where the result is waited for when it is alone, on a thread of its own otherwise."""
+    run = partial(_run, function, _checked(arguments, schema))
+    if alone:
+        return Begun(run)
+    box: SimpleQueue[ToolResult] = SimpleQueue()
+    context = contextvars.copy_context()  # what it prints belongs to the cell that called
+    Thread(target=lambda: box.put(context.run(outcome, name, run)), daemon=True).start()
+    return Begun(box.get)
+
+
+def _run(function: Callable[..., Any], arguments: dict[str, Any]) -> ToolResult:
+    """What the function returned, as a result: text as it is, anything else as JSON."""
+    value = function(**arguments)
+    if isinstance(value, ToolResult):
+        return value
+    if not isinstance(value, str):
+        value = "" if value is None else json.dumps(value, ensure_ascii=False, default=str)
+    return ToolResult.from_text(value)
+
+
+def _property(where: str, parameter: inspect.Parameter, hints: dict[str, Any]) -> dict[str, Any]:
+    if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
         raise TypeError(f"{where}: a tool's arguments have names, so no *args, **kwargs or /")
     if parameter.name not in hints:
         raise TypeError(f"{where}: say its type, as in `{parameter.name}: str`")
-    schema = _schema(hints[parameter.name], where)
-    if parameter.default not in (parameter.empty, None) and type(parameter.default) in _NAMES:
-        schema["default"] = parameter.default
-    return schema
+    default = {"default": parameter.default} if type(parameter.default) in _NAMES else {}
+    return _schema(hints[parameter.name], where) | default
 
 
 def _schema(hint: Any, where: str) -> dict[str, Any]:
@@ -66,71 +85,21 @@ def _schema(hint: Any, where: str) -> dict[str, Any]:
     if origin is Annotated:
         told = [{"description": text} for text in hint.__metadata__ if isinstance(text, str)]
         return _schema(inner[0], where) | (told[0] if told else {})
-    if origin is Literal and all(type(value) in (str, int, bool) for value in inner):
-        kinds = {type(value) for value in inner}
-        return ({"type": _NAMES[kinds.pop()]} if len(kinds) == 1 else {}) | {"enum": list(inner)}
+    if origin is Literal and {type(value) for value in inner} <= {str, int, bool}:
+        return {"type": _NAMES[type(inner[0])], "enum": list(inner)}
     if origin in (Union, UnionType) and NoneType in inner and len(inner) == 2:
-        other = next(choice for choice in inner if choice is not NoneType)
-        return {"anyOf": [_schema(other, where), {"type": "null"}]}
-    if hint in (list, dict, str, int, float, bool):
-        return {"type": _NAMES[hint]} | ({"items": {}} if hint is list else {})
-    if origin is list:
-        return {"type": "array", "items": _schema(inner[0], where)}
-    if origin is dict and inner[0] is str:
-        return {
-            "type": "object",
-            "additionalProperties": _schema(inner[1], where) if inner[1] is not Any else {},
-        }
-    takes = "str, int, float, bool, list, dict, Literal, Optional"
-    raise TypeError(f"{where}: {hint!r} does not travel as JSON; take one of {takes}")
+        return {"anyOf": [_schema(next(x for x in inner if x is not NoneType), where), _NULL]}
+    if origin is list or hint is list:
+        return {"type": "array", "items": _schema(inner[0], where) if inner else {}}
+    if origin is dict and inner[0] is str and inner[1] is not Any:
+        return {"type": "object", "additionalProperties": _schema(inner[1], where)}
+    if hint in _NAMES or origin is dict:
+        return {"type": _NAMES[origin or hint]}
+    raise TypeError(f"{where}: {hint!r} is not one of str, int, float, bool, list, dict, Literal, Optional")
 
 
-def _may_be_none(schema: dict[str, Any]) -> bool:
-    return {"type": "null"} in schema.get("anyOf", [])
-
-
-class FunctionCall:
-    """One call of a function. It runs where it is waited for, or on a thread of its own after `go`."""
-
-    def __init__(self, function: Callable[..., Any], schema: dict[str, Any], arguments: Any) -> None:
-        self._function, self._arguments = function, _checked(arguments, schema)
-        self._thread: threading.Thread | None = None
-        self._outcome: ToolResult | BaseException | None = None
-
-    def go(self) -> None:
-        run = contextvars.copy_context().run  # what it prints belongs to the cell that called
-        self._thread = threading.Thread(target=run, args=(self._run,), daemon=True)
-        self._thread.start()
-
-    def wait(self) -> ToolResult:
-        if self._thread is None:
-            return result_of(self._function(**self._arguments))
-        self._thread.join()
-        if isinstance(self._outcome, ToolResult):
-            return self._outcome
-        raise self._outcome or RuntimeError("the function did not end")
-
-    def cancel(self) -> None:
-        """Nothing: Python cannot stop a function from outside."""
-
-    def _run(self) -> None:
-        try:
-            self._outcome = result_of(self._function(**self._arguments))
-        except BaseException as problem:
-            self._outcome = problem
-
-
-def result_of(value: Any) -> ToolResult:
-    """What a function returned, as a tool's result: text as it is, anything else as JSON."""
-    if isinstance(value, ToolResult):
-        return value
-    structured = value if isinstance(value, dict) else None
-    if not isinstance(value, str):
-        try:
-            value = "" if value is None else json.dumps(value, ensure_ascii=False, default=str)
-        except (ValueError, TypeError, RecursionError):
-            value = str(value)
-    return ToolResult([{"type": "text", "text": value}], structured)
+def _optional(schema: dict[str, Any]) -> bool:
+    return _NULL in schema.get("anyOf", ())
 
 
 def _checked(arguments: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
@@ -138,31 +107,25 @@ def _checked(arguments: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any
     properties = schema["properties"]
     for name in arguments:
         if name not in properties:
-            raise TypeError(f"there is no parameter {name!r}; there are: {', '.join(properties) or 'none'}")
-    if missing := [name for name in schema.get("required", []) if name not in arguments]:
+            raise TypeError(
+                f"there is no parameter {name!r:.100}; there are: {', '.join(properties) or 'none'}"
+            )
+        _check(arguments[name], properties[name], name)
+    if missing := [name for name in schema.get("required", ()) if name not in arguments]:
         raise TypeError(f"missing: {', '.join(missing)}")
-    for name, value in arguments.items():
-        _check(value, properties[name], name)
-    given = dict(arguments)
-    for name, inner in properties.items():
-        if name not in given and _may_be_none(inner) and "default" not in inner:
-            given[name] = None
-    return given
+    unset = {name: None for name, p in properties.items() if _optional(p) and "default" not in p}
+    return unset | arguments
 
 
 def _check(value: Any, schema: dict[str, Any], where: str) -> None:
-    if "anyOf" in schema:
+    if _optional(schema):
         return None if value is None else _check(value, schema["anyOf"][0], where)
-    expected = schema.get("type")
-    actual = _NAMES.get(type(value), "null")
+    expected, actual = schema.get("type"), _NAMES.get(type(value), "null")
     if expected and actual != expected and (actual, expected) != ("integer", "number"):
         raise TypeError(f"{where} must be of type {expected}, not {actual}: {value!r:.100}")
     if "enum" in schema and value not in schema["enum"]:
-        raise TypeError(f"{where} must be one of {', '.join(map(repr, schema['enum']))}, not {value!r:.100}")
-    if expected == "array":
-        for index, item in enumerate(value):
-            _check(item, schema["items"], f"{where}[{index}]")
-    if expected == "object" and isinstance(schema.get("additionalProperties"), dict):
-        for key, item in value.items():
-            _check(item, schema["additionalProperties"], f"{where}[{key!r}]")
+        raise TypeError(f"{where} must be one of {schema['enum']}, not {value!r:.100}")
+    inner = schema.get("items") or schema.get("additionalProperties")
+    for key, item in (value.items() if isinstance(value, dict) else enumerate(value)) if inner else ():
+        _check(item, inner, f"{where}[{key!r}]")
     return None

@@ -5,8 +5,6 @@ slash, an accent, the sixty-fifth character, and two tools of one name.
 
     >>> public_names([("weather", "forecast"), ("weather", "get.wind")])
     {('weather', 'forecast'): 'weather__forecast', ('weather', 'get.wind'): 'weather__get_wind'}
-
-The limits are those of https://platform.openai.com/docs/api-reference/chat/create (tools).
 """
 
 import hashlib
@@ -16,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterable
 from itertools import count
 
-LONGEST = 64
+LONGEST_NAME = 64
 
 Key = tuple[str, str]
 """A server's name ("" for your own functions) and the tool's name as that server knows it."""
@@ -34,31 +32,22 @@ def clean(name: str) -> str:
 
 
 def public_names(keys: Iterable[Key]) -> dict[Key, str]:
-    """One name for each key, the same whatever the order of the keys.
-
-    A name that needs no change keeps its text. Names that are too long, or that became equal by
-    cleaning, are cut and end in a hash of what they really are.
-    """
-    keys = list(dict.fromkeys(keys))
+    """One name for each key, the same whatever the order of the keys. What is too long, or became
+    equal to another by cleaning, is cut and ends in a hash of what it really is."""
     cleaned = {key: clean(full_name(key)) for key in keys}
-    users = Counter(cleaned.values())
-    unchanged = Counter(full_name(key) for key in keys)
-
-    def stands(key: Key) -> bool:
-        name = cleaned[key]
-        alone = users[name] == 1 or (name == full_name(key) and unchanged[name] == 1)
-        return alone and 0 < len(name) <= LONGEST
-
-    names = {key: cleaned[key] for key in keys if stands(key)}
-    taken = set(names.values())
-    for key in sorted(keys):
-        if key not in names:
-            names[key] = next(name for name in _hashed(key, cleaned[key]) if name not in taken)
-            taken.add(names[key])
-    return {key: names[key] for key in keys}
+    users, exact = Counter(cleaned.values()), Counter(map(full_name, cleaned))
+    names = {}
+    for key, name in cleaned.items():
+        alone = users[name] == 1 or (name == full_name(key) and exact[name] == 1)
+        if alone and 0 < len(name) <= LONGEST_NAME:
+            names[key] = name
+    for key in sorted(cleaned.keys() - names):
+        taken = set(names.values())
+        names[key] = next(name for name in _hashed(key, cleaned[key]) if name not in taken)
+    return {key: names[key] for key in cleaned}
 
 
 def _hashed(key: Key, name: str) -> Iterable[str]:
     for attempt in count():
         digest = hashlib.sha256(json.dumps([*key, attempt]).encode()).hexdigest()[:8]
-        yield f"{name[: LONGEST - 9]}_{digest}"
+        yield f"{name[: LONGEST_NAME - 9]}_{digest}"

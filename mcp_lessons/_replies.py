@@ -1,93 +1,25 @@
-"""What chat-completions endpoints really answer, read into one form; and their errors, in words.
+"""What chat-completions endpoints really answer, read into one form, recorded, and their errors in
+words.
 
 Shown in lesson 6. The `openai` package does not check replies: a field may be missing, null, or of
 another type than promised. A reply that comes whole is read as a stream of one piece.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from ._schemas import utf8
 from .errors import ModelError
+from .traffic import Traffic
 
 HINTS = {
+    None: "is an OpenAI-compatible endpoint running there?",
     400: "does this model take tools? vLLM needs --enable-auto-tool-choice and --tool-call-parser",
     401: "is OPENAI_API_KEY the key for this endpoint?",
-    403: "is OPENAI_API_KEY the key for this endpoint, and may it use this model?",
     404: "does the base URL end in /v1, and does the endpoint have this model?",
     429: "the endpoint takes no more requests for now: wait, or look at the account",
 }
-
-
-class Reply:
-    """One reply of a model: `text`, `calls` as dicts of id, name and arguments, `finish_reason`, `usage`."""
-
-    def __init__(self) -> None:
-        self.text, self.refusal, self.finish_reason = "", "", ""
-        self.usage: dict[str, int] | None = None
-        self.calls: list[dict[str, Any]] = []
-        self.last: Any = None
-        self.empty = True
-
-    def take(self, chunk: Any) -> str:
-        """Take in one chunk, or a whole completion; returns the text that it adds."""
-        self.last = chunk
-        self.usage = _usage(_get(chunk, "usage")) or self.usage
-        choices = _get(chunk, "choices")
-        choices = choices if isinstance(choices, list) else []
-        added = ""
-        for choice in choices:
-            delta, message = _get(choice, "delta"), _get(choice, "message")
-            part = message if delta is None else delta
-            if part is None or _get(choice, "index") not in (None, 0):
-                continue
-            self.empty = False
-            self.finish_reason = _get(choice, "finish_reason") or self.finish_reason
-            added += _text(_get(part, "content"))
-            self.refusal += _text(_get(part, "refusal"))
-            for position, piece in enumerate(_pieces(part)):
-                self.join(piece, _get(piece, "index") if message is None else position)
-        self.text += added
-        return added
-
-    def check(self, llm: Any, stream: bool) -> None:
-        """ModelError for a reply that holds nothing, or a stream that ended in the middle."""
-        if self.empty:
-            said = str(_get(self.last, "error") or self.last)[:300]
-            raise model_error(llm, ValueError(f"the reply is no chat completion: {said!r}"))
-        if stream and not self.finish_reason and self.usage is None:
-            raise model_error(llm, ValueError("the stream ended before the reply was complete"))
-
-    def join(self, piece: Any, index: Any) -> None:
-        """Add a piece of a call to the call that it belongs to, or begin a new one.
-
-        Id and name are set once: some servers repeat them in every piece. Some leave out the index,
-        or count every call as 0: then a new id is a new call, and so is a name when the arguments so
-        far are whole.
-        """
-        function = _get(piece, "function")
-        id, name, arguments = _get(piece, "id"), _get(function, "name"), _get(function, "arguments")
-        id = str(id).strip() if id is not None else ""
-        call = self._call_of(id, index, name)
-        if call is None:
-            call = {"id": "", "name": "", "arguments": None, "index": index}
-            self.calls.append(call)
-        call["id"] = call["id"] or id
-        call["name"] = call["name"] or (name.strip() if isinstance(name, str) else "")
-        if isinstance(arguments, str) and isinstance(call["arguments"], str):
-            call["arguments"] += arguments
-        elif arguments is not None and arguments != "":
-            call["arguments"] = arguments
-
-    def _call_of(self, id: str, index: Any, name: Any) -> dict[str, Any] | None:
-        mine = [call for call in self.calls if index is None or call["index"] == index]
-        if id:
-            return next((call for call in mine if call["id"] == id), None) or next(
-                (call for call in mine[-1:] if not call["id"] and not (name and _whole(call["arguments"]))),
-                None,
-            )
-        return next((call for call in mine[-1:] if not (name and _whole(call["arguments"]))), None)
 
 
 def chunks_of(llm: Any, request: dict[str, Any]) -> Iterator[Any]:
@@ -105,16 +37,123 @@ def chunks_of(llm: Any, request: dict[str, Any]) -> Iterator[Any]:
 
 def model_error(llm: Any, problem: Exception) -> ModelError:
     """What the endpoint said, in its own words, and a hint."""
-    cause = problem.__cause__
-    words = f"{str(problem)[:1000]}{f' ({str(cause)[:300]})' if cause else ''}" or type(problem).__name__
-    status = getattr(problem, "status_code", None)
-    hint = HINTS.get(status, "is an OpenAI-compatible endpoint running there?" if status is None else "")
-    where = getattr(llm, "base_url", "the endpoint")
-    return ModelError(utf8(f"{where}: {words}" + (f"\nHint: {hint}" if hint else "")))
+    cause = f" ({str(problem.__cause__)[:300]})" if problem.__cause__ else ""
+    hint = HINTS.get(getattr(problem, "status_code", None), "")
+    words = f"{getattr(llm, 'base_url', 'the model')}: {str(problem)[:1000] or type(problem).__name__}{cause}"
+    return ModelError(utf8(f"{words}\nHint: {hint}" if hint else words))
+
+
+class Reply:
+    """One reply of a model: `text`, `calls` as dicts of id, name and arguments, `finish_reason`, `usage`."""
+
+    def __init__(self) -> None:
+        self.text, self.finish_reason, self.usage = "", "", None
+        self.calls: list[dict[str, Any]] = []
+        self._last: Any = None
+        self._empty = True
+
+    def take(self, chunk: Any) -> str:
+        """Take in one chunk, or a whole completion; returns the text that it adds."""
+        self._last, added = chunk, ""
+        self.usage = _usage(_get(chunk, "usage")) or self.usage
+        for choice in _list(_get(chunk, "choices")):
+            delta, message = _get(choice, "delta"), _get(choice, "message")
+            part = message if delta is None else delta
+            if part is None or _get(choice, "index") not in (None, 0):
+                continue
+            self._empty = False
+            self.finish_reason = _get(choice, "finish_reason") or self.finish_reason
+            added += _text(_get(part, "content")) or _text(_get(part, "refusal"))
+            old = _get(part, "function_call")  # what tool_calls were before they were several
+            pieces = _list(_get(part, "tool_calls")) or ([{"function": old}] if old else [])
+            for position, piece in enumerate(pieces):
+                self._join(piece, position if delta is None else _get(piece, "index"))
+        self.text += added
+        return added
+
+    def check(self, llm: Any, stream: bool) -> None:
+        """ModelError for a reply that holds nothing, or a stream that ended in the middle."""
+        if self._empty:
+            said = str(_get(self._last, "error") or self._last or "nothing")[:300]
+            raise model_error(llm, ValueError(f"the reply is no chat completion: {said}"))
+        if stream and not self.finish_reason and self.usage is None:
+            raise model_error(llm, ValueError("the stream ended before the reply was complete"))
+
+    def _join(self, piece: Any, index: Any) -> None:
+        """Add a piece to the call that it belongs to, or begin a new one. Id and name are set once:
+        some servers repeat them in every piece."""
+        function = _get(piece, "function")
+        id, name, arguments = _get(piece, "id"), _get(function, "name"), _get(function, "arguments")
+        id, name = ("" if word is None else utf8(str(word)).strip() for word in (id, name))
+        call = self._call_of(id, index, name)
+        if call is None:
+            call = {"id": "", "name": "", "arguments": "", "index": index}
+            self.calls.append(call)
+        call["id"], call["name"] = call["id"] or id, call["name"] or name
+        if isinstance(arguments, str) and isinstance(call["arguments"], str):
+            call["arguments"] += utf8(arguments)
+        elif arguments is not None:
+            call["arguments"] = arguments
+
+    def _call_of(self, id: str, index: Any, name: str) -> dict[str, Any] | None:
+        """Some servers leave out the index, or count every call as 0: then a new id is a new call, and
+        without an id so is a name, when the arguments so far are whole."""
+        mine = [call for call in self.calls if index is None or call["index"] == index]
+        same = [call for call in mine if id and call["id"] == id]
+        if same or not mine:
+            return same[0] if same else None
+        last = mine[-1]
+        is_new = (id and last["id"]) or (name and _whole(last["arguments"]))
+        return None if is_new else last
+
+
+class Watch:
+    """One run: its `turn`, what it puts on the record (as a connection named after the model), and
+    whom it tells."""
+
+    def __init__(
+        self, traffic: Traffic, model: str, max_turns: int, on_event: Callable[[dict[str, Any]], None] | None
+    ) -> None:
+        if max_turns < 1:
+            raise ValueError(f"max_turns must be at least 1, not {max_turns}")
+        self.turn, self._max_turns, self._on_event = 0, max_turns, on_event
+        self._traffic, self._model, self._connection = traffic, model, traffic.new_connection()
+
+    def tell(self, kind: str, **details: Any) -> None:
+        """Tell the listener: `{"turn": 1, "kind": "text" | "call" | "result", …}`."""
+        if self._on_event is not None:
+            self._on_event({"turn": self.turn, "kind": kind, **details})
+
+    def asked(self, request: dict[str, Any]) -> None:
+        start = {"turn": self.turn, "max_turns": self._max_turns, "tools": [], "stream": False}
+        self._note("sent", start | request)
+
+    def answered(self, reply: Reply) -> None:
+        """The reply as it came: arguments that are no JSON can be seen here alone."""
+        message: dict[str, Any] = {"role": "assistant", "content": reply.text}
+        if reply.calls:
+            message["tool_calls"] = [_as_sent(call) for call in reply.calls]
+        body = {"turn": self.turn, "message": message, "finish_reason": reply.finish_reason}
+        self._note("received", body | {"usage": reply.usage})
+
+    def failed(self, problem: Exception) -> None:
+        self._note("received", {"turn": self.turn, "error": str(problem)})
+
+    def ended(self, stop_reason: str, answer: str) -> None:
+        self._note("", {"stop_reason": stop_reason, "answer": answer, "turns": self.turn})
+
+    def _note(self, direction: str, body: dict[str, Any]) -> None:
+        raw = json.dumps(body, ensure_ascii=False)
+        where = {"server": self._model, "connection": self._connection, "direction": direction}
+        self._traffic.add("model", raw=raw, body=json.loads(raw), **where)
 
 
 def _get(thing: Any, name: str) -> Any:
     return thing.get(name) if isinstance(thing, dict) else getattr(thing, name, None)
+
+
+def _list(value: Any) -> list[Any]:
+    return [item for item in value if item is not None] if isinstance(value, list) else []
 
 
 def _text(content: Any) -> str:
@@ -124,25 +163,19 @@ def _text(content: Any) -> str:
     return utf8(content) if isinstance(content, str) else ""
 
 
-def _pieces(part: Any) -> list[Any]:
-    pieces = _get(part, "tool_calls")
-    if isinstance(pieces, list) and pieces:
-        return [piece for piece in pieces if piece is not None]
-    old = _get(part, "function_call")  # before tool_calls there was one function_call
-    return [] if old is None else [{"function": old}]
-
-
 def _usage(usage: Any) -> dict[str, int] | None:
     names = ("prompt_tokens", "completion_tokens", "total_tokens")
-    counts = {name: _get(usage, name) for name in names if isinstance(_get(usage, name), int)}
-    return counts or None
+    return {name: _get(usage, name) for name in names if isinstance(_get(usage, name), int)} or None
 
 
 def _whole(arguments: Any) -> bool:
-    if not isinstance(arguments, str):
-        return arguments is not None
     try:
-        json.loads(arguments)
+        return not isinstance(arguments, str) or json.loads(arguments) is not None
     except (ValueError, RecursionError):
         return False
-    return True
+
+
+def _as_sent(call: dict[str, Any]) -> dict[str, Any]:
+    sent = call["arguments"]
+    arguments = sent if isinstance(sent, str) else json.dumps(sent)
+    return {"id": call["id"], "type": "function", "function": {"name": call["name"], "arguments": arguments}}

@@ -8,26 +8,41 @@ changed, and a reference to another address is never fetched.
     >>> repair({"type": "object"})
     ({'type': 'object', 'properties': {}}, [])
 
-JSON Schema 2020-12: https://json-schema.org/draft/2020-12/json-schema-validation
+https://json-schema.org/draft/2020-12/json-schema-validation
 """
 
-import math
 import re
-from collections.abc import Callable
+from math import isfinite
 from typing import Any
 from urllib.parse import unquote
 
 DEPTHS = (32, 8, 4)
 """Levels kept. What is still too large at 32 levels is tried with fewer."""
-
 MOST_VALUES, MOST_CHARACTERS = 5_000, 100_000
 """What one schema may hold; through references a small one can grow without end."""
 
 _TYPES = {"string", "number", "integer", "boolean", "object", "array", "null"}
-_BY_NAME = {"properties", "patternProperties", "dependentSchemas"}
-_OPTIONS = {"anyOf", "oneOf", "allOf", "prefixItems"}
-_CLOSING = {"additionalProperties", "unevaluatedProperties", "unevaluatedItems", "additionalItems"}
-_INNER = {"items", "contains", "propertyNames", "not", "if", "then", "else", "contentSchema"} | _CLOSING
+_KINDS = {
+    keyword: kind
+    for kind, keywords in {
+        "schema": "contains propertyNames not if then else contentSchema",
+        "schema or bool": "additionalProperties unevaluatedProperties unevaluatedItems additionalItems",
+        "schema or list": "items",
+        "schemas": "anyOf oneOf allOf prefixItems",
+        "named schemas": "properties patternProperties dependentSchemas",
+        "types": "type",
+        "names": "required",
+        "values": "enum",
+        "list": "examples",
+        "number": "minimum maximum exclusiveMinimum exclusiveMaximum",
+        "size": "minLength maxLength minItems maxItems minProperties maxProperties minContains maxContains",
+        "step": "multipleOf",
+        "text": "title description pattern format contentEncoding contentMediaType",
+        "bool": "uniqueItems readOnly writeOnly deprecated",
+        "left out": "definitions dependencies dependentRequired",
+    }.items()
+    for keyword in keywords.split()
+}
 
 
 def repair(schema: Any) -> tuple[dict[str, Any], list[str]]:
@@ -49,13 +64,13 @@ def utf8(text: str) -> str:
 
 
 def _as_object(schema: dict[str, Any]) -> dict[str, Any]:
-    """The root of a tool's schema: an object, its choices folded into one list of properties."""
-    choices = [choice for key in ("allOf", "anyOf", "oneOf") for choice in schema.pop(key, [])]
-    for key in ("not", "enum", "const", "if", "then", "else"):
+    """The root of a tool's schema. OpenAI refuses choices there: they become one list of properties."""
+    parts = [part for key in ("allOf", "anyOf", "oneOf") for part in schema.pop(key, [])]
+    for key in ("not", "enum", "const"):
         schema.pop(key, None)
-    properties = {}
-    for part in (*choices, schema):
-        properties.update(part.get("properties", {}))
+    properties: dict[str, Any] = {}
+    for part in (*parts, schema):
+        properties |= part.get("properties", {})
     return {**schema, "type": "object", "properties": properties}
 
 
@@ -64,11 +79,10 @@ class _TooLargeError(Exception):
 
 
 class _Walk:
-    """One walk over one schema: the copy it makes, and notes of what it left out."""
+    """One walk over a schema: the copy it makes, and notes of what it left out."""
 
     def __init__(self, root: dict[str, Any], deepest: int) -> None:
-        self.root, self.deepest = root, deepest
-        self.values, self.characters = 0, 0
+        self.root, self.deepest, self.values, self.characters = root, deepest, 0, 0
         self.notes: list[str] = []
 
     def schema(self, value: Any, inside: tuple[str, ...], depth: int) -> dict[str, Any]:
@@ -80,51 +94,50 @@ class _Walk:
             self.notes.append(f"its schema is more than {self.deepest} levels deep: below, anything goes")
             return {}
         if isinstance(value.get("$ref"), str):
-            return self.reference(value, inside, depth)
+            return self.schema(self.target(value, inside), (*inside, value["$ref"]), depth + 1)
         copy = {}
         for key, inner in value.items():
-            if key.startswith("$") or key == "definitions":
-                continue
-            if not _FITS.get(key, _anything)(inner):
+            kind = "left out" if key.startswith("$") else _KINDS.get(key, "any")
+            if _fits(kind, inner):
+                copy[self.text(key)] = self.keyword(kind, inner, inside, depth + 1)
+            elif kind != "left out":
                 self.notes.append(f"the keyword {utf8(key)[:40]!r} of its schema is malformed: left out")
-                continue
-            copy[self.text(key)] = self.keyword(key, inner, inside, depth + 1)
         return copy | ({"items": {}} if copy.get("type") == "array" and "items" not in copy else {})
 
-    def keyword(self, key: str, value: Any, inside: tuple[str, ...], depth: int) -> Any:
-        if key in _BY_NAME:
+    def keyword(self, kind: str, value: Any, inside: tuple[str, ...], depth: int) -> Any:
+        if kind == "named schemas":
             return {self.text(name): self.schema(inner, inside, depth) for name, inner in value.items()}
-        if key in _OPTIONS:
+        if kind == "schemas":
             return [self.schema(inner, inside, depth) for inner in value]
-        if key == "items" and isinstance(value, list):
+        if kind == "schema or list" and isinstance(value, list):  # as in drafts before 2020-12
             return {"anyOf": [self.schema(inner, inside, depth) for inner in value]}
-        if key in _INNER and not (key in _CLOSING and isinstance(value, bool)):
+        if kind == "names":
+            return list(dict.fromkeys(map(self.text, value)))
+        if kind.startswith("schema") and not (kind == "schema or bool" and isinstance(value, bool)):
             return self.schema(value, inside, depth)
         return self.plain(value, depth)
 
-    def reference(self, value: dict[str, Any], inside: tuple[str, ...], depth: int) -> dict[str, Any]:
+    def target(self, value: dict[str, Any], inside: tuple[str, ...]) -> dict[str, Any]:
+        """What the `$ref` in `value` names, with what stands beside it in `value`."""
         ref = value["$ref"]
-        beside = {key: inner for key, inner in value.items() if key != "$ref"}
-        target = None if ref in inside else _named(self.root, ref)
-        if isinstance(target, dict):
-            self.count(len(target))
-            return self.schema({**target, **beside}, (*inside, ref), depth + 1)
-        why = "refers to itself" if ref in inside else "names nothing in this schema"
-        self.notes.append(f"the reference {utf8(ref)[:80]!r} {why}: there, anything goes")
-        return self.schema(beside, inside, depth + 1)
+        found = None if ref in inside else _named(self.root, ref)
+        if not isinstance(found, dict):
+            why = "refers to itself" if ref in inside else "names nothing in this schema"
+            self.notes.append(f"the reference {utf8(ref)[:80]!r} {why}: there, anything goes")
+            found = {}
+        self.count(len(found))
+        return {**found, **{key: inner for key, inner in value.items() if key != "$ref"}}
 
     def plain(self, value: Any, depth: int) -> Any:
         """A copy of a value that is no schema, such as an enum or a default."""
         self.count(1)
-        if isinstance(value, dict | list) and depth > self.deepest:
-            return None
-        if isinstance(value, dict):
+        if isinstance(value, dict) and depth <= self.deepest:
             return {self.text(key): self.plain(inner, depth + 1) for key, inner in value.items()}
-        if isinstance(value, list):
+        if isinstance(value, list) and depth <= self.deepest:
             return [self.plain(inner, depth + 1) for inner in value]
-        if isinstance(value, float) and not math.isfinite(value):
-            return None
-        return self.text(value) if isinstance(value, str) else value
+        if isinstance(value, str):
+            return self.text(value)
+        return value if isinstance(value, bool) or _finite(value) else None
 
     def text(self, value: str) -> str:
         self.characters += len(value)
@@ -142,68 +155,30 @@ def _named(root: dict[str, Any], ref: str) -> Any:
     found: Any = root if ref.startswith("#/") else None
     for step in ref.split("/")[1:]:
         step = unquote(step).replace("~1", "/").replace("~0", "~")
-        if isinstance(found, list) and step.isdecimal() and int(step) < len(found):
-            found = found[int(step)]
-        else:
-            found = found.get(step) if isinstance(found, dict) else None
+        found = found.get(step) if isinstance(found, dict) else None
     return found
 
 
-def _anything(value: Any) -> bool:
-    return True
+def _fits(kind: str, value: Any) -> bool:
+    """Whether a keyword of this kind may have this value."""
+    match kind, value:
+        case ("any", _) | ("schema" | "schema or bool" | "schema or list", dict() | bool()):
+            return True
+        case ("named schemas", dict()) | ("text", str()) | ("bool", bool()) | ("list", list()):
+            return True
+        case ("schema or list" | "schemas" | "values", [_, *_]):
+            return True
+        case ("number" | "size" | "step", int() | float()) if _finite(value):
+            return kind == "number" or (value > 0 if kind == "step" else value >= 0 and value == int(value))
+        case ("types", str()):
+            return value in _TYPES
+        case ("types", [_, *_]) | ("names", list()):
+            words = {word for word in value if isinstance(word, str)}
+            return len(words) == len(value) and (kind == "names" or words <= _TYPES)
+    return False
 
 
-def _schema(value: Any) -> bool:
-    return isinstance(value, dict | bool)
-
-
-def _schemas(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and all(map(_schema, value))
-
-
-def _strings(value: Any) -> bool:
+def _finite(value: Any) -> bool:
     return (
-        isinstance(value, list) and all(isinstance(x, str) for x in value) and len(set(value)) == len(value)
+        (isinstance(value, int) and not isinstance(value, bool)) or (isinstance(value, float) and isfinite(value))
     )
-
-
-def _number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < math.inf
-
-
-def _whole(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
-
-
-def _type(value: Any) -> bool:
-    if isinstance(value, str):
-        return value in _TYPES
-    return _strings(value) and bool(value) and _TYPES.issuperset(value)
-
-
-def _checks() -> dict[str, Callable[[Any], bool]]:
-    """keyword -> whether a value fits it."""
-    kinds: list[tuple[Callable[[Any], bool], str]] = [
-        (_schema, " ".join(_INNER)),
-        (_schemas, " ".join(_OPTIONS)),
-        (lambda v: isinstance(v, dict) and all(map(_schema, v.values())), " ".join(_BY_NAME)),
-        (_number, "minimum maximum exclusiveMinimum exclusiveMaximum"),
-        (lambda v: _number(v) and v > 0, "multipleOf"),
-        (_whole, "minLength maxLength minItems maxItems minProperties maxProperties minContains maxContains"),
-        (_strings, "required"),
-        (lambda v: isinstance(v, dict) and all(map(_strings, v.values())), "dependentRequired"),
-        (
-            lambda v: isinstance(v, dict) and all(_schema(x) or _strings(x) for x in v.values()),
-            "dependencies",
-        ),
-        (lambda v: isinstance(v, list), "examples"),
-        (lambda v: isinstance(v, list) and bool(v), "enum"),
-        (lambda v: isinstance(v, str), "title description pattern format contentEncoding contentMediaType"),
-        (lambda v: isinstance(v, bool), "uniqueItems readOnly writeOnly deprecated"),
-        (_type, "type"),
-        (lambda v: _schema(v) or _schemas(v), "items"),
-    ]
-    return {keyword: fits for fits, keywords in kinds for keyword in keywords.split()}
-
-
-_FITS = _checks()

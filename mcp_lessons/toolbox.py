@@ -7,6 +7,7 @@ table says where a call of that name goes.
 import copy
 import threading
 import warnings
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -14,9 +15,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ._calls import FailedCall, ServerCall, failure, unknown_tool
+from ._calls import Begun, call_server, failure, outcome, unknown_tool
 from ._config import mount_arguments, servers_in
-from ._functions import FunctionCall, description_of, parameters_of
+from ._functions import call_function, description_of, schema_of
 from ._names import full_name, public_names
 from ._schemas import repair, utf8
 from .client import Client
@@ -32,16 +33,16 @@ LONGEST_DESCRIPTION = 10_000
 @dataclass(frozen=True)
 class Entry:
     """One row of the table: whose tool it is (server "" for your own), what the model is told of it,
-    and how a call begins."""
+    and `begin(arguments, alone)`, which sends a call on its way."""
 
     server: str
     tool: str
     connection: int
     told: dict[str, Any]
-    begin: Callable[[dict[str, Any]], ServerCall | FunctionCall]
+    begin: Callable[[dict[str, Any], bool], Begun]
 
 
-@dataclass
+@dataclass(eq=False)
 class Mounted:
     """A server in the toolbox: its client, how it was mounted, what it offered last."""
 
@@ -52,19 +53,44 @@ class Mounted:
     notes: list[str] = field(default_factory=list)
 
     def list(self) -> list[str]:
-        """List the server's tools; returns what there is to say that was not said before."""
-        notes: list[str] = []
-        self.entries = list(_entries(self.client, self.only, notes))
-        new, self.notes = [note for note in notes if note not in self.notes], notes
-        return new
+        """Ask the server for its tools; returns what there is to say that was not said before."""
+        before, self.notes = self.notes, []
+        tools = self.client.list_tools()
+        missing = set(self.only or ()) - {tool.name for tool in tools}
+        self.notes += [f"there is no tool {name!r}, which only= names" for name in sorted(missing)]
+        self.entries = [self.entry(tool) for tool in tools if self.offers(tool)]
+        return [f"{self.client.name}: {note}" for note in self.notes if note not in before]
+
+    def offers(self, tool: Tool) -> bool:
+        """Whether the model is to have this tool. A tool that runs only as a task cannot just be called.
+
+        https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks
+        """
+        if self.only is not None and tool.name not in self.only:
+            return False
+        execution = tool.raw.get("execution")
+        if isinstance(execution, dict) and execution.get("taskSupport") == "required":
+            self.notes.append(f"{tool.name[:80]!r} is left out: it runs as a task alone")
+            return False
+        return True
+
+    def entry(self, tool: Tool) -> Entry:
+        """The row for a tool: its schema as endpoints take it, and no closure over a loop's variable."""
+        parameters, problems = repair(tool.input_schema)
+        if len(tool.description) > LONGEST_DESCRIPTION:
+            problems.append(f"its description is cut at {LONGEST_DESCRIPTION} characters")
+        self.notes += [f"{tool.name[:80]!r}: {problem}" for problem in problems]
+        told = {"description": utf8(tool.description[:LONGEST_DESCRIPTION]), "parameters": parameters}
+        begin = partial(call_server, self.client, tool.name)
+        return Entry(self.client.name, tool.name, self.client.connection or 0, told, begin)
 
 
 class Toolbox:
     """Servers mounted under a name each, and Python functions: `schemas()` for the model, `call()` for
-    what it asks. Everything is recorded in `traffic`; safe to use from several threads.
+    what it asks. Everything is recorded in `traffic`. Safe to use from several threads.
 
-    A server that has died stays until it is mounted again or unmounted: a call of its tools is a
-    failed result that says how it ended.
+    A server that dies stays until it is mounted again or unmounted: calling its tools is a failed
+    result that says how it ended.
     """
 
     def __init__(self, *, traffic: Traffic | None = None, era: str = "legacy") -> None:
@@ -73,8 +99,7 @@ class Toolbox:
         self._servers: dict[str, Mounted] = {}
         self._functions: dict[str, Entry] = {}
         self._table: dict[str, Entry] = {}
-        self._starting: set[str] = set()
-        self._lock, self._relisting = threading.RLock(), threading.Lock()
+        self._lock = threading.RLock()
 
     def mount(
         self,
@@ -87,56 +112,41 @@ class Toolbox:
         timeout: float = 30.0,
         handlers: dict[str, Callable[[dict], Any]] | None = None,
     ) -> None:
-        """Start a server, connect, and offer its tools as `<name>__<tool>`; `only` those named there.
+        """Start a server, connect, and offer its tools (`only` those named there) as `<name>__<tool>`.
 
         The same name with the same command again replaces the server. ValueError for a name in use
-        by another command; McpError when the server cannot be started, and then nothing has changed
-        for the others.
+        by another command; McpError when the server cannot be started: then it is not mounted.
         """
-        command = _checked(name, command, only)
-        old = self._reserve(name, command)
-        client = None
+        _check_mount(name, command, only)
+        transport = StdioTransport(command, env=env, cwd=cwd)
+        client = Client(transport, name=name, traffic=self.traffic, timeout=timeout, handlers=handlers)
+        server = Mounted(client, transport.command, only)
+        replaced = self._take_place(name, server)
         try:
-            if old is not None:
-                self.unmount(name)
-            transport = StdioTransport(command, env=env, cwd=cwd)
-            client = Client(transport, name=name, traffic=self.traffic, timeout=timeout, handlers=handlers)
             client.connect(era=self.era)
-            mounted = Mounted(client, command, only)
-            notes = mounted.list()
-            with self._lock:
-                self._servers[name] = mounted
+            notes = server.list()
         except BaseException:
-            if client is not None:
-                client.close()
+            self._leave_place(name, server)
             raise
-        finally:
-            self._starting.discard(name)
-        if old is not None:
-            notes.insert(0, f"{name} was mounted already: the old server is closed, this is a new one")
-        self._changed(f"{name} joins", notes, name)
+        self._changed(f"{name} joins", [*replaced, *notes], name)
 
     def unmount(self, name: str) -> None:
         """Close this server and offer its tools no longer."""
-        with self._lock:
-            mounted = self._servers.pop(name, None)
-        if mounted is None:
+        if name not in self._servers:
             raise ValueError(
                 f"no server {name!r} is mounted; there are: {', '.join(self._servers) or 'none'}"
             )
-        try:
-            mounted.client.close()
-        finally:
-            self._changed(f"{name} leaves", server=name)
+        self._leave_place(name, self._servers[name])
 
     def add(self, function: Callable[..., Any]) -> None:
         """Offer a Python function under its own name. Its parameters need types; the first paragraph
         of its docstring is what the model is told. TypeError says what is missing."""
-        name, schema = getattr(function, "__name__", ""), parameters_of(function)
+        schema, name = schema_of(function), function.__name__
         told = {"description": utf8(description_of(function)), "parameters": schema}
         notes = [f"{name} was added already: this function replaces it"] if name in self._functions else []
         with self._lock:
-            self._functions[name] = Entry("", name, 0, told, partial(FunctionCall, function, schema))
+            begin = partial(call_function, name, function, schema)
+            self._functions[name] = Entry("", name, 0, told, begin)
         self._changed(f"add {name}", notes)
 
     def schemas(self) -> list[dict[str, Any]]:
@@ -156,13 +166,13 @@ class Toolbox:
         on threads, unless there is one call only. When the waiting ends early, the rest is cancelled.
         """
         self._relist()
-        begun: list[tuple[str, Any]] = []
+        calls, begun = list(calls), deque[tuple[str, Begun]]()
         try:
-            begun.extend((name, self._begin(name, arguments)) for name, arguments in calls)
-            for _, call in begun if len(begun) > 1 else ():
-                call.go()
-            for name, call in begun:
-                yield _outcome(name, call)
+            for name, arguments in calls:
+                begun.append((name, self._begin(name, arguments, alone=len(calls) == 1)))
+            while begun:
+                name, call = begun.popleft()
+                yield outcome(name, call.wait)
         finally:
             for _, call in begun:
                 call.cancel()
@@ -172,7 +182,6 @@ class Toolbox:
         with ExitStack() as stack:
             for name in list(self._servers):
                 stack.callback(self.unmount, name)
-            self._functions.clear()
 
     def __enter__(self) -> "Toolbox":
         return self
@@ -187,15 +196,14 @@ class Toolbox:
         """Mount the servers of an `mcpServers` file, as the desktop clients have it. A server that
         does not start is warned of, and the others are mounted."""
         toolbox = cls(traffic=traffic, era=era)
-        try:
+        with ExitStack() as stack:
+            stack.callback(toolbox.close)
             for name, entry in servers_in(path).items():
                 try:
                     toolbox.mount(name, **mount_arguments(entry), timeout=timeout)
                 except (McpError, ValueError, TypeError, OSError) as problem:
                     toolbox._changed(f"{name} is not mounted", [f"{name} is not mounted: {problem}"], name)
-        except BaseException:
-            toolbox.close()
-            raise
+            stack.pop_all()
         return toolbox
 
     @property
@@ -211,63 +219,62 @@ class Toolbox:
                 lines.append(f"  {server or 'your functions'}: {', '.join(names) or 'no tools'}")
         return "\n".join(lines)
 
-    def _begin(self, name: str, arguments: Any) -> Any:
+    def _begin(self, name: str, arguments: Any, alone: bool) -> Begun:
         entry = self._table.get(name) if isinstance(name, str) else None
         try:
             if entry is None:
                 raise unknown_tool(name, self._table)
             if not isinstance(arguments, dict | None):
                 raise TypeError(f"the arguments must be an object, not {type(arguments).__name__}")
-            return entry.begin(arguments or {})
+            return entry.begin(arguments or {}, alone)
         except Exception as problem:
-            return FailedCall(problem)
+            return Begun(partial(failure, name, problem))
 
     def _relist(self) -> None:
         """List the servers again that have said that their tools changed."""
         with self._lock:
-            servers = list(self._servers.items())
-        for name, mounted in servers:
-            if not (mounted.client.tools_stale and mounted.client.alive):
-                continue
-            with self._relisting:
-                try:
-                    notes = mounted.list()
-                except McpError as problem:
-                    notes = [f"{name}: its tools changed, listing them failed, the old list stays: {problem}"]
+            stale = {name: s for name, s in self._servers.items() if s.client.tools_stale and s.client.alive}
+        for name, server in stale.items():
+            try:
+                notes = server.list()
+            except McpError as problem:
+                notes = [f"{name}: its tools changed, listing them failed, the old list stays: {problem}"]
             self._changed(f"{name}: list_changed", notes, name)
 
-    def _reserve(self, name: str, command: list[str]) -> Mounted | None:
-        """Keep `name` for a server that starts; returns the one that it replaces."""
+    def _take_place(self, name: str, server: Mounted) -> list[str]:
+        """Put `server` under `name`; the one that it replaces is closed, and said to be."""
         with self._lock:
             old = self._servers.get(name)
-            if name in self._starting:
-                raise ValueError(f"a server called {name!r} is being mounted right now")
-            if old is not None and old.command != command:
+            if old is not None and old.command != server.command:
                 raise ValueError(
                     f"{name!r} is mounted with another command, {old.command}: "
                     f"take another name, or say toolbox.unmount({name!r}) first"
                 )
-            self._starting.add(name)
-            return old
+            self._servers[name] = server
+        if old is None:
+            return []
+        old.client.close()
+        return [f"{name} was mounted already: the old server is closed, this is a new one"]
 
-    def _changed(self, cause: str, notes: Sequence[str] = (), server: str = "") -> None:
+    def _leave_place(self, name: str, server: Mounted) -> None:
+        with self._lock:
+            if self._servers.get(name) is server:
+                del self._servers[name]
+        try:
+            server.client.close()
+        finally:
+            self._changed(f"{name} leaves", (), name)
+
+    def _changed(self, cause: str, notes: Sequence[str], server: str = "") -> None:
         """Make the table anew, record it, and warn of what was left out."""
         with self._lock:
-            entries = [entry for server in self._servers.values() for entry in server.entries]
+            entries = [entry for mounted in self._servers.values() for entry in mounted.entries]
             entries += self._functions.values()
             names = public_names((entry.server, entry.tool) for entry in entries)
-            before, self._table = self._table, {names[entry.server, entry.tool]: entry for entry in entries}
-            renamed = [
-                f"{full_name(key)[:200]!r} is offered as {name!r}"
-                for key, name in names.items()
-                if name != full_name(key) and name not in before
-            ]
-            origins = {
-                name: {"server": entry.server, "tool": entry.tool, "connection": entry.connection}
-                for name, entry in self._table.items()
-            }
-            body = {"cause": cause, "schemas": _schemas(self._table), "origins": origins}
-            self.traffic.add("tools", raw=cause, body=body | {"warnings": [*notes, *renamed]}, server=server)
+            before, self._table = self._table, {names[e.server, e.tool]: e for e in entries}
+            body = _event(cause, self._table)
+            body["warnings"] = [*notes, *_renamed(names, before)]
+            self.traffic.add("tools", body=body, server=server)
         for note in notes:
             warnings.warn(note, McpWarning, stacklevel=3)
 
@@ -278,52 +285,23 @@ def _schemas(table: Mapping[str, Entry]) -> list[dict[str, Any]]:
     return [{"type": "function", "function": function} for function in functions]
 
 
-def _entries(client: Client, only: Sequence[str] | None, notes: list[str]) -> Iterator[Entry]:
-    """A row for each tool that the server lists and a model can use; `notes` says what is left out."""
-    tools = client.list_tools()
-    known = {tool.name for tool in tools}
-    for name in only or ():
-        if name not in known:
-            notes.append(
-                f"{client.name} has no tool {name!r} for only=; it has: {', '.join(sorted(known))[:1000]}"
-            )
-    for tool in tools:
-        if only is not None and tool.name not in only:
-            continue
-        if _needs_task(tool):
-            notes.append(f"{client.name}: {tool.name[:80]!r} is left out: it can only be run as a task")
-            continue
-        parameters, problems = repair(tool.input_schema)
-        if len(tool.description) > LONGEST_DESCRIPTION:
-            problems.append(
-                f"its description of {len(tool.description)} characters is cut at {LONGEST_DESCRIPTION}"
-            )
-        notes.extend(f"{client.name}: {tool.name[:80]!r}: {problem}" for problem in problems)
-        told = {"description": utf8(tool.description[:LONGEST_DESCRIPTION]), "parameters": parameters}
-        yield Entry(
-            client.name, tool.name, client.connection or 0, told, partial(ServerCall, client, tool.name)
-        )
+def _event(cause: str, table: Mapping[str, Entry]) -> dict[str, Any]:
+    origins = {
+        name: {"server": entry.server, "tool": entry.tool, "connection": entry.connection}
+        for name, entry in table.items()
+    }
+    return {"cause": cause, "schemas": _schemas(table), "origins": origins}
 
 
-def _needs_task(tool: Tool) -> bool:
-    """https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks"""
-    execution = tool.raw.get("execution")
-    return isinstance(execution, dict) and execution.get("taskSupport") == "required"
+def _renamed(names: Mapping[tuple[str, str], str], before: Mapping[str, Entry]) -> list[str]:
+    changed = {full_name(key): name for key, name in names.items() if name not in before}
+    return [f"{full[:200]!r} is offered as {name!r}" for full, name in changed.items() if name != full]
 
 
-def _outcome(name: str, call: Any) -> ToolResult:
-    try:
-        return call.wait()
-    except (Exception, SystemExit) as problem:
-        return failure(str(name)[:100], problem)
-
-
-def _checked(name: str, command: Sequence[str], only: Sequence[str] | None) -> list[str]:
-    """The command as words. ValueError or TypeError for what is no server's name or command."""
+def _check_mount(name: str, command: Any, only: Any) -> None:
     if not isinstance(name, str) or not name:
         raise ValueError("a server needs a name: its tools are offered as <name>__<tool>")
     if isinstance(command, str) and "://" in command:
         raise ValueError(f"{name}: so far only servers with a command can be mounted, not a URL: {command}")
     if isinstance(only, str):
         raise TypeError(f"{name}: only= is a list of names, as in only=[{only!r}]")
-    return StdioTransport(command).command

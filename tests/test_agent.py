@@ -1,0 +1,658 @@
+"""The agent loop against endpoints as they are: each test's name says what the endpoint does, and what
+then happens. The endpoint is `fake_llm.Endpoint` on a real socket, and refuses poisoned history."""
+
+import copy
+import json
+import sys
+import threading
+import time
+from typing import Any
+
+import pytest
+from fake_llm import Answer, Endpoint, call, calls, delta, message, piece, refuses, says, stream
+
+from mcp_lessons.agent import AgentResult, run_agent
+from mcp_lessons.errors import ModelError
+from mcp_lessons.results import ToolResult
+from mcp_lessons.toolbox import Toolbox
+
+FAULTY = [sys.executable, "-m", "mcp_lessons.servers.faulty"]
+
+
+@pytest.fixture
+def toolbox() -> Toolbox:
+    """Two functions: `add` and `fail`; `toolbox.heard` lists the calls of `add`."""
+    box = Toolbox()
+    box.heard = []  # type: ignore[attr-defined]
+
+    def add(a: int = 0, b: int = 0) -> str:
+        """The sum."""
+        box.heard.append((a, b))  # type: ignore[attr-defined]
+        return str(a + b)
+
+    def fail() -> str:
+        """Fails."""
+        raise RuntimeError("the well is dry")
+
+    box.add(add)
+    box.add(fail)
+    return box
+
+
+def ask(
+    toolbox: Toolbox, *script: Any, question: Any = "?", **options: Any
+) -> tuple[AgentResult, list[dict]]:
+    """Run against an endpoint with this script; the result, and the requests that the endpoint got."""
+    with Endpoint(*script) as endpoint:
+        result = run_agent(question, toolbox, llm=endpoint.llm, model="m", **options)
+    return result, endpoint.requests
+
+
+def tool_texts(messages: list[dict]) -> list[str]:
+    return [m["content"] for m in messages if m["role"] == "tool"]
+
+
+def made_calls(messages: list[dict]) -> list[dict]:
+    return [made for m in messages for made in m.get("tool_calls", [])]
+
+
+ADD = calls(("c1", "add", '{"a": 1, "b": 2}'))
+ADD_STREAMED = stream(
+    piece(index=0, id="c1", name="add", arguments=""),
+    piece(index=0, arguments='{"a": 1,'),
+    piece(index=0, arguments=' "b": 2}'),
+    end="tool_calls",
+)
+
+
+# The plain way
+
+
+def test_an_answer_without_calls_ends_the_run(toolbox: Toolbox) -> None:
+    result, requests = ask(toolbox, says("Forty-two."))
+    assert (result.answer, result.stop_reason, result.turns) == ("Forty-two.", "answer", 1)
+    assert requests[0]["messages"] == [{"role": "user", "content": "?"}]
+    assert [tool["function"]["name"] for tool in requests[0]["tools"]] == ["add", "fail"]
+    assert result.messages[-1] == {"role": "assistant", "content": "Forty-two."}
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+def test_a_call_is_run_and_its_result_is_sent_back(toolbox: Toolbox, streamed: bool) -> None:
+    script = (
+        [ADD_STREAMED, stream(delta(content="It is "), delta(content="3."))]
+        if streamed
+        else [ADD, says("It is 3.")]
+    )
+    result, requests = ask(toolbox, *script, stream=streamed)
+    assert (result.answer, result.stop_reason, result.turns) == ("It is 3.", "answer", 2)
+    assert requests[1]["messages"][1:] == [
+        {"role": "assistant", "content": "", "tool_calls": [call("c1", "add", '{"a": 1, "b": 2}')]},
+        {"role": "tool", "tool_call_id": "c1", "content": "3"},
+    ]
+    assert requests[0].get("stream", False) is streamed
+    assert "tool_choice" not in requests[0]
+
+
+def test_the_system_text_stands_first_and_once(toolbox: Toolbox) -> None:
+    first, _ = ask(toolbox, says("Hello."), system="Be kind.")
+    assert first.messages[0] == {"role": "system", "content": "Be kind."}
+    again = [*first.messages, {"role": "user", "content": "And now?"}]
+    second, _ = ask(toolbox, says("Now too."), question=again, system="Be brief.")
+    assert [m["content"] for m in second.messages if m["role"] == "system"] == ["Be brief."]
+
+
+def test_the_callers_messages_stay_as_they_are(toolbox: Toolbox) -> None:
+    mine = [
+        {"role": "user", "content": "?"},
+        {"role": "assistant", "content": None},
+        {"role": "user", "content": "!"},
+    ]
+    before = copy.deepcopy(mine)
+    result, _ = ask(toolbox, ADD, says("3"), question=mine)
+    assert mine == before
+    assert result.messages[1]["content"] == ""
+
+
+def test_a_toolbox_without_tools_sends_no_tools(toolbox: Toolbox) -> None:
+    _, requests = ask(Toolbox(), says("."))
+    assert "tools" not in requests[0]
+
+
+@pytest.mark.parametrize("question", [[], [{}], ["text"], [3], 3, None])
+def test_what_is_no_question_is_refused_before_anything_is_sent(toolbox: Toolbox, question: Any) -> None:
+    with Endpoint() as endpoint, pytest.raises(ValueError, match="the question must be"):
+        run_agent(question, toolbox, llm=endpoint.llm, model="m")
+    assert endpoint.requests == []
+
+
+# Arguments
+
+
+@pytest.mark.parametrize("arguments", ["", None, "  ", "null", {}, '""', '"{}"'])
+def test_missing_arguments_are_an_empty_object(toolbox: Toolbox, arguments: Any) -> None:
+    result, _ = ask(toolbox, calls(("c1", "add", arguments)))
+    assert toolbox.heard == [(0, 0)]
+    assert made_calls(result.messages)[0]["function"]["arguments"] == "{}"
+
+
+@pytest.mark.parametrize("arguments", [{"a": 1, "b": 2}, '"{\\"a\\": 1, \\"b\\": 2}"'])
+def test_arguments_that_come_as_an_object_or_encoded_twice_are_used(toolbox: Toolbox, arguments: Any) -> None:
+    result, _ = ask(toolbox, calls(("c1", "add", arguments)))
+    assert toolbox.heard == [(1, 2)]
+    assert json.loads(made_calls(result.messages)[0]["function"]["arguments"]) == {"a": 1, "b": 2}
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    ['{"a": 1', "a=1", "[1, 2]", [1, 2], "7", True, '{"a": NaN}', '{"a": 1e999}', "[" * 5000, '{"a":' * 5000,
+     '"\\"[1]\\""', "{'a': 1}", '{"a": ' + "9" * 5000 + "}"],
+)  # fmt: skip
+def test_arguments_that_are_no_json_object_run_nothing_and_the_model_is_told(
+    toolbox: Toolbox, arguments: Any
+) -> None:
+    result, requests = ask(toolbox, calls(("c1", "add", arguments)), says("I see."))
+    assert toolbox.heard == []
+    assert result.answer == "I see."
+    assert requests[1]["messages"][-1]["content"].startswith("Error: not run: the arguments")
+    assert made_calls(result.messages)[0]["function"]["arguments"] == "{}"
+
+
+def test_the_model_is_shown_the_arguments_that_are_no_json_and_the_record_keeps_them(
+    toolbox: Toolbox,
+) -> None:
+    result, _ = ask(toolbox, calls(("c1", "add", '{"a": 1')))
+    assert '{"a": 1' in tool_texts(result.messages)[0]
+    replies = [e.body for e in toolbox.traffic if e.kind == "model" and e.direction == "received"]
+    assert replies[0]["message"]["tool_calls"][0]["function"]["arguments"] == '{"a": 1'
+
+
+# Ids and names
+
+
+@pytest.mark.parametrize("ids", [(None, None), ("", ""), ("c", "c"), (1, 1), ("c", None), (" ", "\t")])
+def test_missing_and_repeated_ids_are_invented(toolbox: Toolbox, ids: tuple) -> None:
+    script = [calls((ids[0], "add", '{"a": 1}'), (ids[1], "add", '{"a": 2}')) for _ in range(2)]
+    result, _ = ask(toolbox, *script, says("done"))
+    made = [made["id"] for made in made_calls(result.messages)]
+    assert len(set(made)) == 4 and all(made)
+    assert [m["tool_call_id"] for m in result.messages if m["role"] == "tool"] == made
+    assert toolbox.heard == [(1, 0), (2, 0)] * 2
+
+
+def test_invented_ids_have_nine_letters_and_digits_as_some_chat_templates_want(toolbox: Toolbox) -> None:
+    result, _ = ask(toolbox, calls((None, "add", "{}")))
+    (made,) = made_calls(result.messages)
+    assert len(made["id"]) == 9 and made["id"].isalnum()
+
+
+def test_a_name_with_spaces_around_it_is_found(toolbox: Toolbox) -> None:
+    ask(toolbox, calls(("c1", " add\n", "{}")))
+    assert toolbox.heard == [(0, 0)]
+
+
+@pytest.mark.parametrize("name", [None, "", "  ", "nobody", "add.it", "x" * 100_000, "\ud800", ["add"], 5])
+def test_an_unknown_name_gets_the_list_of_names_and_the_run_goes_on(toolbox: Toolbox, name: Any) -> None:
+    result, _ = ask(toolbox, calls(("c1", name, "{}")), says("I see."))
+    (text,) = tool_texts(result.messages)
+    assert "the tools are:" in text and "add" in text and len(text) < 1000
+    assert result.answer == "I see."
+
+
+# Several calls in one message
+
+
+def test_each_call_gets_one_tool_message_directly_after_in_the_models_order(toolbox: Toolbox) -> None:
+    made = [
+        ("c1", "add", '{"a": 1}'),
+        ("c2", "nobody", "{}"),
+        ("c3", "fail", "{}"),
+        ("c4", "add", "{"),
+        ("c5", "add", "{}"),
+    ]
+    result, _ = ask(toolbox, calls(*made), says("done"))
+    roles = [m["role"] for m in result.messages]
+    assert roles == ["user", "assistant", "tool", "tool", "tool", "tool", "tool", "assistant"]
+    texts = tool_texts(result.messages)
+    assert (texts[0], texts[4]) == ("1", "0")
+    assert texts[2] == "Error: fail: RuntimeError: the well is dry"
+
+
+def test_calls_of_one_message_run_at_the_same_time() -> None:
+    together = threading.Barrier(3)
+
+    def meet(n: int) -> int:
+        """Returns when three are inside."""
+        together.wait(5)
+        return n
+
+    toolbox = Toolbox()
+    toolbox.add(meet)
+    result, _ = ask(toolbox, calls(*((f"c{n}", "meet", json.dumps({"n": n})) for n in range(3))))
+    assert tool_texts(result.messages) == ["0", "1", "2"]
+
+
+def test_more_calls_than_the_limit_are_refused_and_answered(toolbox: Toolbox) -> None:
+    result, _ = ask(toolbox, calls(*((f"c{n}", "add", "{}") for n in range(40))))
+    texts = tool_texts(result.messages)
+    assert texts[:32] == ["0"] * 32
+    assert texts[32:] == ["Error: not run: more than 32 calls in one message"] * 8
+
+
+# How a run ends
+
+
+def test_a_model_that_calls_for_ever_is_stopped_after_max_turns_and_can_be_taken_up_again(
+    toolbox: Toolbox,
+) -> None:
+    result, requests = ask(toolbox, *[calls(("c1", "add", "{}"))] * 5, max_turns=3)
+    assert (result.stop_reason, result.turns, result.answer) == ("max_turns", 3, "")
+    assert len(requests) == 3 and len(toolbox.heard) == 3
+    more, _ = ask(toolbox, says("0 it is."), question=result.messages)
+    assert more.answer == "0 it is."
+
+
+def test_fewer_than_one_turn_is_refused(toolbox: Toolbox) -> None:
+    with Endpoint() as endpoint, pytest.raises(ValueError, match="max_turns"):
+        run_agent("?", toolbox, llm=endpoint.llm, model="m", max_turns=0)
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+def test_a_message_cut_at_the_token_limit_runs_nothing_and_ends_the_run(
+    toolbox: Toolbox, streamed: bool
+) -> None:
+    whole = calls(("c1", "add", "{}"), ("c2", "add", '{"a": '), finish_reason="length", content="I will")
+    pieces = stream(
+        delta(content="I will"), piece(index=0, id="c1", name="add", arguments="{}"), end="length"
+    )
+    result, _ = ask(toolbox, pieces if streamed else whole, stream=streamed)
+    assert (result.stop_reason, result.answer, toolbox.heard) == ("length", "I will", [])
+    assert len(tool_texts(result.messages)) == len(made_calls(result.messages)) > 0
+    assert "cut" in tool_texts(result.messages)[0]
+    ask(toolbox, says("Again."), question=result.messages)
+
+
+def test_calls_are_run_whatever_the_finish_reason_says(toolbox: Toolbox) -> None:
+    for reason in ("stop", None, "", "function_call", "eos"):
+        ask(toolbox, calls(("c1", "add", "{}"), finish_reason=reason))
+    assert len(toolbox.heard) == 5
+
+
+def test_finish_reason_tool_calls_without_any_call_is_an_answer(toolbox: Toolbox) -> None:
+    for none in (None, []):
+        result, _ = ask(toolbox, message(content="So.", tool_calls=none, finish_reason="tool_calls"))
+        assert (result.answer, result.stop_reason) == ("So.", "answer")
+
+
+# What a message may look like
+
+
+def test_a_refusal_is_the_answer(toolbox: Toolbox) -> None:
+    result, _ = ask(toolbox, message(content=None, refusal="I would rather not."))
+    assert result.answer == "I would rather not."
+    result, _ = ask(toolbox, stream(delta(refusal="I would "), delta(refusal="rather not.")), stream=True)
+    assert result.messages[-1] == {"role": "assistant", "content": "I would rather not."}
+
+
+def test_reasoning_stays_out_of_the_history(toolbox: Toolbox) -> None:
+    thinking = {"reasoning_content": "hm", "reasoning": "hm", "thinking": "hm"}
+    result, _ = ask(toolbox, calls(("c1", "add", "{}"), **thinking), says("0", **thinking))
+    assert "hm" not in json.dumps(result.messages)
+    assert result.answer == "0"
+
+
+def test_the_old_function_call_is_a_call(toolbox: Toolbox) -> None:
+    old = {"name": "add", "arguments": '{"a": 1}'}
+    ask(toolbox, message(content=None, function_call=old))
+    run_streamed(
+        toolbox,
+        delta(function_call={"name": "add", "arguments": '{"a"'}),
+        delta(function_call={"arguments": ": 1}"}),
+    )
+    assert toolbox.heard == [(1, 0)] * 2
+
+
+@pytest.mark.parametrize(
+    ("content", "answer"),
+    [(None, ""), ("", ""), ([{"type": "text", "text": "a"}, {"type": "text", "text": "b"}], "ab"), (7, ""),
+     ([{"type": "thinking", "thinking": "hm"}, None, "x"], ""), ("half \ud800 pair", "half \ufffd pair")],
+)  # fmt: skip
+def test_content_of_any_form_is_read(toolbox: Toolbox, content: Any, answer: str) -> None:
+    result, _ = ask(toolbox, message(content=content))
+    assert result.answer == answer
+
+
+@pytest.mark.parametrize(
+    "odd", [[None], ["add"], [{}], [{"function": None}], [{"id": "c1"}], [7], {}, "add", 7]
+)
+def test_calls_of_any_form_are_answered_and_end_nothing(toolbox: Toolbox, odd: Any) -> None:
+    result, _ = ask(toolbox, message(content="x", tool_calls=odd, finish_reason="tool_calls"), says("done"))
+    assert result.stop_reason == "answer"
+    result, _ = ask(toolbox, stream(delta(tool_calls=odd)), stream(delta(content="x")), stream=True)
+    assert result.stop_reason == "answer"
+
+
+def test_fields_that_are_missing_are_not_missed(toolbox: Toolbox) -> None:
+    result, _ = ask(toolbox, {"choices": [{"message": {"content": "So."}}]})
+    assert result.answer == "So."
+
+
+# Streams
+
+
+def run_streamed(toolbox: Toolbox, *chunks: dict, **options: Any) -> list[tuple]:
+    ask(toolbox, stream(*chunks, **options), stream(delta(content="done")), stream=True)
+    return sorted(toolbox.heard)
+
+
+def whole(n: int, **fields: Any) -> dict:
+    return piece(name="add", arguments=json.dumps({"a": n}), **fields)
+
+
+def test_calls_without_an_index_are_told_apart_by_their_ids(toolbox: Toolbox) -> None:
+    assert run_streamed(toolbox, whole(1, id="c1"), whole(2, id="c2")) == [(1, 0), (2, 0)]
+
+
+def test_calls_whose_index_is_always_0_are_told_apart_by_their_ids(toolbox: Toolbox) -> None:
+    assert run_streamed(toolbox, whole(1, id="c1", index=0), whole(2, id="c2", index=0)) == [(1, 0), (2, 0)]
+
+
+@pytest.mark.parametrize("fields", [{}, {"index": 0}, {"id": None}, {"id": "", "index": 0}])
+def test_whole_calls_without_an_id_are_told_apart_by_their_names(toolbox: Toolbox, fields: dict) -> None:
+    assert run_streamed(toolbox, whole(1, **fields), whole(2, **fields)) == [(1, 0), (2, 0)]
+
+
+def test_id_and_name_that_are_repeated_in_every_piece_are_taken_once(toolbox: Toolbox) -> None:
+    repeated = {"index": 0, "id": "c1", "name": "add"}
+    parts = ["", '{"a":', " 1", "}", "", " "]
+    assert run_streamed(toolbox, *(piece(arguments=part, **repeated) for part in parts)) == [(1, 0)]
+
+
+def test_a_repeated_name_without_an_id_is_one_call_as_long_as_its_arguments_are_not_whole(
+    toolbox: Toolbox,
+) -> None:
+    assert run_streamed(
+        toolbox, *(piece(index=0, name="add", arguments=part) for part in ['{"a"', ": 1", "}"])
+    ) == [(1, 0)]
+
+
+def test_pieces_without_index_and_id_go_on_with_the_last_call(toolbox: Toolbox) -> None:
+    chunks = [piece(id="c1", name="add", arguments=""), piece(arguments='{"a": 1}'),
+              piece(id="c2", name="add", arguments=""), piece(arguments='{"a": 2}')]  # fmt: skip
+    assert run_streamed(toolbox, *chunks) == [(1, 0), (2, 0)]
+
+
+def test_pieces_of_several_calls_may_be_mixed(toolbox: Toolbox) -> None:
+    chunks = [piece(index=0, id="c1", name="add"), piece(index=1, id="c2", name="add"),
+              piece(index=1, arguments='{"a": 2'), piece(index=0, arguments='{"a": 1'),
+              piece(index=0, arguments="}"), piece(index=1, arguments="}")]  # fmt: skip
+    assert run_streamed(toolbox, *chunks) == [(1, 0), (2, 0)]
+
+
+def test_two_calls_in_one_chunk_are_two_calls(toolbox: Toolbox) -> None:
+    both = [call("c1", "add", '{"a": 1}'), call("c2", "add", '{"a": 2}')]
+    for index in ({}, {"index": 0}, {"index": None}):
+        toolbox.heard.clear()
+        assert run_streamed(toolbox, delta(tool_calls=[made | index for made in both])) == [(1, 0), (2, 0)]
+
+
+def test_an_id_that_comes_late_belongs_to_the_call_that_has_none(toolbox: Toolbox) -> None:
+    chunks = [piece(index=0, name="add", arguments='{"a"'), piece(index=0, id="c1", arguments=": 1}")]
+    assert run_streamed(toolbox, *chunks) == [(1, 0)]
+
+
+def test_arguments_may_come_as_an_object_in_a_stream_too(toolbox: Toolbox) -> None:
+    assert run_streamed(toolbox, piece(index=0, id="c1", name="add", arguments={"a": 1})) == [(1, 0)]
+
+
+def test_a_chunk_of_usage_without_choices_is_read_and_recorded(toolbox: Toolbox) -> None:
+    usage = {"prompt_tokens": 5, "completion_tokens": 1, "total_tokens": 6}
+    odd = [{"choices": [], "usage": None}, {"choices": None}, {}, {"choices": [{"index": 0, "delta": None}]}]
+    text = stream(*odd, delta(content="So."), delta(content=None), delta(finish_reason="stop"),
+                  {"choices": [], "usage": usage}, end=None)  # fmt: skip
+    result, _ = ask(toolbox, text, stream=True)
+    assert result.answer == "So."
+    assert [e.body["usage"] for e in toolbox.traffic if e.kind == "model" and e.direction == "received"] == [
+        usage
+    ]
+
+
+def test_a_second_choice_is_not_mixed_into_the_first(toolbox: Toolbox) -> None:
+    other = delta(content="B")
+    other["choices"][0]["index"] = 1
+    result, _ = ask(toolbox, stream(delta(content="A"), other), stream=True)
+    assert result.answer == "A"
+
+
+# Results
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("rpc_error", "-32603"),
+        ("is_error", "Error: "),
+        ("die_mid_call", "status 7"),
+        ("never_reply", "within 0.5 s"),
+    ],
+)
+def test_a_tool_that_fails_in_any_way_is_told_to_the_model_and_the_run_goes_on(name: str, text: str) -> None:
+    with Toolbox() as toolbox:
+        toolbox.mount("s", [*FAULTY, name], timeout=0.5)
+        both = calls(("c1", "s__echo", '{"text": "x"}'), ("c2", "s__add", '{"a": 1, "b": 2}'))
+        result, _ = ask(toolbox, both, says("I see."))
+    first, second = tool_texts(result.messages)
+    assert first.startswith("Error: ") and text in first
+    assert second == "3" or name == "die_mid_call"
+    assert result.answer == "I see."
+
+
+def test_a_long_result_is_cut_for_the_model_and_whole_in_the_record() -> None:
+    with Toolbox() as toolbox:
+        toolbox.mount("s", [*FAULTY, "big_line"])
+        result, _ = ask(toolbox, calls(("c1", "s__echo", '{"text": "x"}')))
+        (text,) = tool_texts(result.messages)
+        assert 20_000 < len(text) < 20_100 and "more characters left out" in text
+        assert max(len(e.raw) for e in toolbox.traffic if e.kind == "reply") > 3_000_000
+
+
+def test_a_tool_that_comes_while_the_run_goes_on_is_offered_in_the_next_turn() -> None:
+    changed = threading.Event()
+
+    def when_changed(request: dict) -> dict:
+        assert changed.wait(5)
+        return calls(("c2", "s__add", '{"a": 1, "b": 2}'))
+
+    with Toolbox() as toolbox:
+        heard = {"notifications/tools/list_changed": lambda params: changed.set()}
+        toolbox.mount("s", [*FAULTY, "list_changed"], handlers=heard)
+        script = [calls(("c1", "s__add", '{"a": 1, "b": 2}')), when_changed]
+        _, requests = ask(toolbox, *script, calls(("c3", "s__mul", '{"a": 3, "b": 2}')), says("done"))
+    offered = [[tool["function"]["name"] for tool in request["tools"]] for request in requests]
+    assert (offered[0], offered[2]) == (["s__echo", "s__add"], ["s__add", "s__mul"])
+
+
+def test_three_calls_to_servers_take_the_time_of_one() -> None:
+    with Toolbox() as toolbox:
+        for n in range(3):
+            toolbox.mount(f"s{n}", [*FAULTY, "progress", "--seconds", "0.5"])
+        began = time.monotonic()
+        result, _ = ask(toolbox, calls(*((f"c{n}", f"s{n}__add", '{"a": 1, "b": 2}') for n in range(3))))
+        assert time.monotonic() - began < 1.3
+    assert tool_texts(result.messages) == ["3"] * 3
+
+
+# Asking first, listening, interrupting
+
+
+def test_a_call_that_is_not_approved_is_not_run_and_the_model_reads_why(toolbox: Toolbox) -> None:
+    verdicts = {1: True, 2: False, 3: "too much", 4: ""}
+    made = [(f"c{n}", "add", json.dumps({"a": n})) for n in verdicts]
+    result, _ = ask(toolbox, calls(*made), approve=lambda call: verdicts[call.arguments["a"]])
+    assert toolbox.heard == [(1, 0)]
+    assert tool_texts(result.messages)[0] == "1"
+    assert tool_texts(result.messages)[2] == "Error: not run: too much"
+    assert all("not run" in text for text in tool_texts(result.messages)[1:])
+
+
+def test_nobody_is_asked_to_approve_what_cannot_be_run(toolbox: Toolbox) -> None:
+    asked: list[Any] = []
+    ask(toolbox, calls(("c1", "add", "{")), approve=asked.append)
+    assert asked == []
+
+
+def test_events_come_while_the_run_goes_on(toolbox: Toolbox) -> None:
+    heard: list[dict] = []
+    ask(
+        toolbox,
+        ADD_STREAMED,
+        stream(delta(content="It "), delta(content="is 3.")),
+        stream=True,
+        on_event=heard.append,
+    )
+    assert heard == [
+        {"turn": 1, "kind": "call", "id": "c1", "name": "add", "arguments": {"a": 1, "b": 2}},
+        {"turn": 1, "kind": "result", "id": "c1", "name": "add", "text": "3", "is_error": False},
+        {"turn": 2, "kind": "text", "text": "It "},
+        {"turn": 2, "kind": "text", "text": "is 3."},
+    ]
+
+
+def test_an_interrupt_in_a_function_ends_the_run_and_stands_on_the_record() -> None:
+    toolbox = Toolbox()
+
+    def stop() -> str:
+        """Is interrupted."""
+        raise KeyboardInterrupt
+
+    toolbox.add(stop)
+    with pytest.raises(KeyboardInterrupt):
+        ask(toolbox, calls(("c1", "stop", "{}")))
+    last = [e for e in toolbox.traffic if e.kind == "model"][-1]
+    assert last.body == {"stop_reason": "interrupted", "answer": "", "turns": 1}
+
+
+def test_a_listener_that_raises_ends_the_run_and_cancels_the_calls_that_wait() -> None:
+    def listen(event: dict) -> None:
+        if event["kind"] == "result":
+            raise LookupError("enough")
+
+    with Toolbox() as toolbox:
+        toolbox.mount("a", [*FAULTY, "none"])
+        toolbox.mount("b", [*FAULTY, "never_reply"])
+        both = calls(("c1", "a__add", '{"a": 1, "b": 2}'), ("c2", "b__add", '{"a": 1, "b": 2}'))
+        with pytest.raises(LookupError):
+            ask(toolbox, both, on_event=listen)
+        sent = [e.body["method"] for e in toolbox.traffic if e.direction == "sent" and e.server == "b"]
+    assert sent[-1] == "notifications/cancelled"
+
+
+# The record
+
+
+def test_the_record_holds_every_request_every_reply_and_the_end(toolbox: Toolbox) -> None:
+    _, requests = ask(toolbox, ADD, says("3"), max_turns=4)
+    events = [e for e in toolbox.traffic if e.kind == "model"]
+    assert [e.direction for e in events] == ["sent", "received", "sent", "received", ""]
+    assert {e.server for e in events} == {"m"} and len({e.connection for e in events}) == 1
+    assert events[0].body == {
+        "turn": 1, "max_turns": 4, "model": "m", "messages": requests[0]["messages"],
+        "tools": requests[0]["tools"], "stream": False,
+    }  # fmt: skip
+    assert events[1].body == {
+        "turn": 1,
+        "message": {
+            "role": "assistant",
+            "content": "",
+            "tool_calls": [call("c1", "add", '{"a": 1, "b": 2}')],
+        },
+        "finish_reason": "tool_calls",
+        "usage": None,
+    }
+    assert events[4].body == {"stop_reason": "answer", "answer": "3", "turns": 2}
+    assert all(json.loads(e.raw) == e.body for e in events)
+    ask(toolbox, says("again"))
+    assert len({e.connection for e in toolbox.traffic if e.kind == "model"}) == 2
+
+
+# The endpoint fails
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (refuses(400, '"auto" tool choice is not enabled'), ["is not enabled", "enable-auto-tool-choice"]),
+        (refuses(401, "no such key"), ["no such key", "OPENAI_API_KEY"]),
+        (refuses(404, "model 'm' not found"), ["model 'm' not found", "/v1"]),
+        (refuses(429, "slow down"), ["slow down", "Hint"]),
+        (refuses(500, "out of memory"), ["out of memory"]),
+        (Answer(b"<html>welcome</html>", content_type="text/html"), ["<html>welcome"]),
+        (Answer(b"<html>welcome</html>"), ["http://127.0.0.1"]),
+        (Answer(b"{}"), ["no chat completion"]),
+        (Answer(b"[]"), ["no chat completion"]),
+        (Answer(b"null"), ["no chat completion"]),
+        (Answer(b'{"choices": []}'), ["no chat completion"]),
+        (Answer(b'{"choices": [{"index": 0}]}'), ["no chat completion"]),
+        (Answer(b'{"error": {"message": "the GPU is on fire"}}'), ["the GPU is on fire"]),
+        (Answer(b'{"choices": [', cut=True), ["http://127.0.0.1"]),
+    ],
+)  # fmt: skip
+def test_an_endpoint_that_refuses_is_a_model_error_in_its_own_words_after_one_request(
+    toolbox: Toolbox, answer: Answer, words: list[str]
+) -> None:
+    with Endpoint(answer) as endpoint:
+        with pytest.raises(ModelError) as caught:
+            run_agent("?", toolbox, llm=endpoint.llm, model="m")
+        assert len(endpoint.requests) == 1
+    assert all(word in str(caught.value) for word in words), str(caught.value)
+    last = [e for e in toolbox.traffic if e.kind == "model"][-1]
+    assert last.body == {"turn": 1, "error": str(caught.value)}
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        stream(delta(content="It is "), end=None, cut=True),
+        stream(delta(content="It is "), end=None, done=False),
+        stream(piece(index=0, id="c1", name="add", arguments="{}"), end=None, done=False),
+        stream(end=None),
+        Answer(b"<html>welcome</html>", content_type="text/html"),
+        Answer(b'data: {"error": {"message": "the GPU is on fire"}}\n\n', content_type="text/event-stream"),
+        Answer(b"data: {no json\n\n", content_type="text/event-stream"),
+        refuses(400, "no tools here"),
+    ],
+)
+def test_a_stream_that_breaks_is_a_model_error_and_runs_nothing(toolbox: Toolbox, answer: Answer) -> None:
+    with pytest.raises(ModelError, match=r"http://127\.0\.0\.1"):
+        ask(toolbox, answer, stream=True)
+    assert toolbox.heard == []
+
+
+def test_an_endpoint_that_is_not_there_is_a_model_error_with_its_address(toolbox: Toolbox) -> None:
+    with Endpoint() as endpoint:
+        llm = endpoint.llm.with_options(base_url="http://127.0.0.1:9/v1")
+        with pytest.raises(ModelError, match=r"127\.0\.0\.1:9.*\n?.*running"):
+            run_agent("?", toolbox, llm=llm, model="m")
+
+
+def test_the_loop_takes_any_object_with_the_shape_of_a_client(toolbox: Toolbox) -> None:
+    class Llm:
+        def create(self, **request: Any) -> Any:
+            return says("So.")
+
+        completions = chat = property(lambda self: self)
+
+    assert run_agent("?", toolbox, llm=Llm(), model="m").answer == "So."
+
+
+def test_a_result_says_in_a_line_how_the_run_ended(toolbox: Toolbox) -> None:
+    result, _ = ask(toolbox, says("So."))
+    assert repr(result) == "<AgentResult: answer after 1 turn: 'So.'>"
+
+
+def test_a_tool_result_may_be_returned_by_a_function() -> None:
+    def fail() -> ToolResult:
+        return ToolResult.from_text("no", is_error=True)
+
+    toolbox = Toolbox()
+    toolbox.add(fail)
+    assert toolbox.call("fail").is_error
