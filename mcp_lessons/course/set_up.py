@@ -23,12 +23,6 @@ def findings() -> Iterator[tuple[str, str]]:
             yield thing, f"{type(problem).__name__}: {problem}"
 
 
-def _python() -> str:
-    if sys.version_info >= (3, 11):
-        return ""
-    return f"this is Python {sys.version.split()[0]}: install 3.11 or newer, remove .venv, run make lab again"
-
-
 def _packages() -> str:
     missing = [name for name in PACKAGES if importlib.util.find_spec(name) is None]
     return f"no {', '.join(missing)} here: run make lab, or pip install -e ." if missing else ""
@@ -58,7 +52,6 @@ def _views() -> str:
 
 
 _CHECKS: dict[str, Callable[[], str]] = {
-    "Python 3.11 or newer": _python,
     "the packages of the course": _packages,
     "a server can be started as a child process": _child_process,
     "this machine can talk to itself (the offline model needs it)": _loopback,
