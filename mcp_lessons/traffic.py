@@ -214,6 +214,7 @@ def redact_command(command: list[str]) -> list[str]:
 
 
 _FIELDS = (*Event._fields[:-1], "body")
+_TYPES = (int, (int, float), int, str, str, str, str)
 
 
 def _as_fields(event: Event) -> dict[str, Any]:
@@ -223,6 +224,9 @@ def _as_fields(event: Event) -> dict[str, Any]:
 def _event_from(line: str, number: int) -> Event:
     try:
         fields = json.loads(line)
-        return Event(*(fields[name] for name in _FIELDS))
+        event = Event(*(fields[name] for name in _FIELDS))
+        if not all(map(isinstance, event, _TYPES)):
+            raise TypeError("a field of another type")
+        return event._replace(details=None) if event.kind in _JSON_KINDS else event
     except (ValueError, KeyError, TypeError, RecursionError) as problem:
         raise ValueError(f"line {number} is no event of a saved record: {line[:80]!r}") from problem
