@@ -74,17 +74,25 @@ def _what_stays(look: Callable[[], set[Any]], before: set[Any]) -> set[Any]:
     return left
 
 
+_strangers: set[int] = set()
+
+
 def _processes() -> set[Any]:
-    """Our descendants, and what carries our home in its environment although nobody is its parent now."""
-    me = psutil.Process()
-    ours = {process.pid for process in me.children(recursive=True)}
-    for process in psutil.process_iter():
+    """The processes that carry our home in their environment, whoever is their parent now."""
+    ours = set()
+    for pid in set(psutil.pids()) - _strangers - {os.getpid()}:
         try:
-            if process.pid != me.pid and process.environ().get("HOME") == str(HOME):
-                ours.add(process.pid)
+            if psutil.Process(pid).environ().get("HOME") == str(HOME):
+                ours.add(_Named(pid))
+                continue
+        except psutil.ZombieProcess:
+            if psutil.Process(pid).ppid() == os.getpid():
+                ours.add(_Named(pid))
+                continue
         except psutil.Error:
-            continue
-    return {_Named(pid) for pid in ours}
+            pass
+        _strangers.add(pid)
+    return ours
 
 
 class _Named(int):
