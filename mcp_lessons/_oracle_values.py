@@ -1,79 +1,98 @@
-"""Where the Oracle finds arguments: values that stand in the question, and the schema that wants them."""
+"""Where the Oracle finds arguments: values that stand in the question, and schemas that want them."""
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 MISSING: Any = object()
 """No value was found."""
 
-STOP = frozenset(
-    re.findall(
-        r"\w+",
-        """a about all am an and any are as at be been but by can could did do does for from had has have
-        hello hi how i if in into is it its let me my no not of on one or our out please should so some
-        tell than thank thanks that the their them then there these they this those to us want was we
-        were what when where which who whose why will with would you your""",
-    )
+COMMON = re.compile(
+    r"(?i)(a|about|all|am|an|and|any|are|as|at|be|but|by|can|could|did|do|does|for|from|had|has|have|hello|hi|how|i"
+    r"|if|in|into|is|it|its|let|me|my|no|not|of|on|one|or|our|out|please|should|so|some|tell|than|thanks?|that|the"
+    r"|their|them|then|there|these|they|this|those|to|us|want|was|we|were|what|when|where|which|who|why|will|with"
+    r"|would|you|your)"
 )
 START = frozenset({"from", "source", "origin", "start"})
 END = frozenset({"to", "target", "destination", "end"})
-
+SEPARATOR = re.compile(r"[?!;\n]+|\.(?=\s|$)|,?\s+(?:and|then|but)\s+|,\s+", re.IGNORECASE)
 VALUE = re.compile(
-    r"""
-    "(?P<quoted>[^"]*)" | “(?P<curly>[^”]*)” | `(?P<ticked>[^`]*)` | (?<!\w)'(?P<single>[^']*)'(?!\w)
-    | (?P<url>\w+://[^\s,"')]+)
-    | (?P<email>[\w.+-]+@[\w-]+\.[\w.-]+\w)
-    | (?P<date>\b\d{4}-\d\d-\d\d(?:T[\d:.]+(?:Z|[+-]\d\d:?\d\d)?)?)
+    r"""(?<!\w)(?P<quote>["'`])(?P<text>.*?)(?P=quote)(?!\w)
+    | (?P<date>\b\d{4}-\d\d-\d\d\S*\b)
     | (?P<time>\b\d{1,2}:\d\d(?::\d\d)?\b)
-    | (?P<path>[A-Za-z]:\\[^\s,"']+ | ~?/[\w.@+/-]*[\w/] | \.{1,2}/[\w.@+/-]*[\w/]
-        | \w[\w.-]*(?:/[\w.@+-]*\w)+)
+    | (?P<token>[\w.~:\\/@*+-]*[/\\@][\w.~:\\/@*+?=&%\#-]*[\w/*] | \w+(?:[._-]\w+)+(?<!\d))
     | (?P<number>(?<![\w.-])-?\d+(?:\.\d+)?\b)
-    | (?P<word>\w+(?:[._-]\w+)+)
-    | (?P<name>[^\W\d_a-z]\w*(?:\s[^\W\d_a-z]\w*)*)
-    """,
+    | (?P<name>[^\W\d_a-z]\w*\b(?![/\\:@._-]+\w)(?:\s[^\W\d_a-z]\w*\b(?![/\\:@._-]+\w))*)""",
     re.VERBOSE,
+)
+QUESTION = re.compile(r"(?i)\s*(what|how|who|where|when|which|why|will|is|are|can|could|do|does|should)\b")
+WORDLIKE = ("name", "token", "choice")
+HINTS = (  # the words in a parameter's name, and the kinds of value that it takes
+    (frozenset({"timezon", "zon", "path", "fil", "directory", "folder", "url", "uri"}), {"token", "name"}),
+    (frozenset({"tim", "clock"}), {"time"}),
+    (frozenset({"dat"}), {"date"}),
 )
 
 
 @dataclass(frozen=True)
 class Value:
-    """A value that stands in a text, from `start` to `end`. kind: "text" (quoted), "json", "choice" (one
-    of an enum's), or a group of VALUE."""
+    """A value that stands in a text, from `start` to `end`; `cues` are the words between it and the
+    value before: they say what it is for ("of type", "to"). kind: a group of VALUE, "json", "choice"."""
 
     value: Any
     kind: str
     start: int
     end: int
-
-    def overlaps(self, other: "Value") -> bool:
-        return self.start < other.end and other.start < self.end
+    cues: frozenset[str] = frozenset()
 
 
-def simple(rule: Any, depth: int = 5) -> dict[str, Any]:
-    """A schema with one plain type, and with whole `properties`, `required` and `items`."""
-    rule = rule if isinstance(rule, dict) and depth else {}
-    for branch in [*listed(rule.get("anyOf")), *listed(rule.get("oneOf"))]:
-        if isinstance(branch, dict) and branch.get("type") != "null":
-            rule = branch | rule
-            break
-    kind = rule.get("type")
-    properties, required = rule.get("properties"), listed(rule.get("required"))
-    inner = properties if isinstance(properties, dict) else {}
-    return {
-        "type": next((one for one in listed(kind) if one != "null"), kind if isinstance(kind, str) else None),
-        "format": str(rule.get("format")),
-        "properties": {name: simple(value, depth - 1) for name, value in inner.items()},
-        "required": [name for name in required if isinstance(name, str) and name in inner],
-        "items": simple(rule["items"], depth - 1) if "items" in rule else ANY,
-        **({"enum": rule["enum"]} if listed(rule.get("enum")) else {}),
-        **{key: rule[key] for key in ("default", "const") if key in rule},
-    }
+@dataclass(frozen=True)
+class Clause:
+    """A part of the question, its values, and its telling words."""
+
+    text: str
+    values: list[Value]
+    wanted: frozenset[str]
+
+    @classmethod
+    def of(cls, text: str, choices: list[Any]) -> "Clause":
+        values = values_in(text, choices)
+        plain = [v for v in values if v.kind not in WORDLIKE or re.search(r"[/\\@]", v.value)]
+        return cls(text, values, words(without(plain, text)))
+
+    def backwards(self) -> "Clause":
+        """The clause as one looks back to it: first where it leads to, then what was mentioned last."""
+        values = sorted(self.values, key=lambda value: (not value.cues & END, -value.start))
+        return replace(self, text="", values=values)
 
 
-ANY: dict[str, Any] = {"type": None, "format": "", "properties": {}, "required": []}
-ANY["items"] = ANY
+@dataclass(frozen=True)
+class Schema:
+    """A JSON schema cut down to what the rules look at, whatever it was."""
+
+    type: str | None = None
+    enum: list[Any] = field(default_factory=list)
+    default: Any = MISSING
+    properties: dict[str, "Schema"] = field(default_factory=dict)
+    required: list[str] = field(default_factory=list)
+    items: "Schema | None" = None
+
+    @classmethod
+    def of(cls, raw: Any, depth: int = 5) -> "Schema":
+        raw = raw if isinstance(raw, dict) and depth else {}
+        branches = [branch for branch in listed(raw.get("anyOf")) if isinstance(branch, dict)]
+        raw = next((branch for branch in branches if branch.get("type") != "null"), {}) | raw
+        kinds = [kind for kind in [raw.get("type"), *listed(raw.get("type"))] if isinstance(kind, str)]
+        properties = raw.get("properties") if isinstance(raw.get("properties"), dict) else {}
+        return cls(
+            next((kind for kind in kinds if kind != "null"), None),
+            listed(raw.get("enum")),
+            raw.get("const", raw.get("default", MISSING)),
+            {name: cls.of(rule, depth - 1) for name, rule in properties.items()},
+            [name for name in listed(raw.get("required")) if isinstance(name, str) and name in properties],
+            cls.of(raw.get("items"), depth - 1) if depth else None,
+        )
 
 
 def listed(value: Any) -> list[Any]:
@@ -82,166 +101,145 @@ def listed(value: Any) -> list[Any]:
 
 def words(text: str) -> frozenset[str]:
     """The telling words of a text or a name, cut to their stems: "listFiles" -> {"list", "fil"}."""
-    split = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text)
-    return frozenset(stem(word) for word in re.findall(r"[^\W_]+", split.lower()) if word not in STOP)
+    split = re.findall(r"[^\W_]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text).lower())
+    return frozenset(stem(word) for word in split if not COMMON.fullmatch(word))
 
 
 def stem(word: str) -> str:
-    for ending, instead in (("ies", "y"), ("ing", ""), ("ed", ""), ("s", "")):
-        if word.endswith(ending) and not word.endswith("ss") and len(word) - len(ending) > 2:
-            word = word[: len(word) - len(ending)] + instead
-            break
-    return word.rstrip("e")
+    word = re.sub(r"(?<=..)ies$", "y", word)
+    return re.sub(r"(?<=...)(ing|ed|(?<!s)s)$", "", word).rstrip("e")
+
+
+def clauses(text: str, choices: list[Any], known: frozenset[str]) -> list[Clause]:
+    """The parts of `text`; one that neither asks anything nor has a word that the tools know (`known`),
+    such as "and Europe/Paris", belongs to its neighbour."""
+    spans: list[tuple[int, int]] = []
+    cuts = [cut.span() for cut in SEPARATOR.finditer(without(values_in(text, choices), text))]
+    for start, end in zip(
+        [0, *(end for _, end in cuts)], [*(start for start, _ in cuts), len(text)], strict=True
+    ):
+        neighbours = [text[slice(*spans[-1])], text[start:end]] if spans else []
+        if any(not words(part) & known and not QUESTION.match(part) for part in neighbours):
+            spans[-1] = (spans[-1][0], end)
+        elif text[start:end].strip():
+            spans.append((start, end))
+    return [Clause.of(text[start:end], choices) for start, end in spans]
+
+
+def without(values: list[Value], text: str) -> str:
+    """`text` with a stroke of underscores, as long, where each value stands."""
+    for value in values:
+        text = text[: value.start] + "_" * (value.end - value.start) + text[value.end :]
+    return text
 
 
 def values_in(text: str, choices: list[Any]) -> list[Value]:
     """Every value that stands in `text`, in its order; `choices` are the values of the tools' enums."""
-    found = json_in(text)
-    for choice in sorted({str(choice) for choice in choices if str(choice).strip()}, key=len, reverse=True):
-        for match in re.finditer(rf"(?<!\w){re.escape(choice)}(?!\w)", text, re.IGNORECASE):
-            keep(found, Value(choice, "choice", match.start(), match.end()))
-    for match in VALUE.finditer(text):
-        kind, raw = match.lastgroup or "", match[match.lastgroup or 0]
-        if kind in ("quoted", "curly", "ticked", "single"):
-            kind, inner = "text", VALUE.fullmatch(raw)
-            if inner and inner.lastgroup in ("url", "email", "date", "time", "path"):
-                kind = inner.lastgroup
-        first = not re.search(r"[^.?!\s]\s*$", text[: match.start()]) if kind == "name" else False
-        if kind == "name" and (raw.lower() in STOP or first):
-            continue  # a capital that opens a sentence is no name
-        value = (float(raw) if "." in raw else int(raw)) if kind == "number" else raw
-        keep(found, Value(value, kind, match.start(), match.end()))
-    return sorted(found, key=lambda value: value.start)[:50]
-
-
-def keep(found: list[Value], value: Value) -> None:
-    if not any(value.overlaps(other) for other in found):
-        found.append(value)
-
-
-def json_in(text: str) -> list[Value]:
-    """Every JSON object or array that stands in `text`."""
     found: list[Value] = []
+
+    def keep(value: Any, kind: str, start: int, end: int) -> None:
+        if not any(start < other.end and other.start < end for other in found):
+            found.append(Value(value, kind, start, end))
+
     for match in re.finditer(r"[\[{]", text):
         try:
             value, end = json.JSONDecoder().raw_decode(text, match.start())
+            keep(value, "json", match.start(), end)
         except (ValueError, RecursionError):
             continue
-        keep(found, Value(value, "json", match.start(), end))
-    return found
-
-
-def cues(text: str, values: list[Value], value: Value) -> frozenset[str]:
-    """The words between a value and the one before it: they say what it is for ("of type", "to")."""
-    begin = max((other.end for other in values if other.end <= value.start), default=0)
-    between = re.findall(r"[^\W_]+", text[begin : value.start].lower())
-    return frozenset(between) & (START | END) | words(" ".join(between))
-
-
-def kinds_for(name: str, rule: dict[str, Any]) -> set[str] | None:
-    """The kinds of value that a parameter takes; None: any that is text."""
-    wanted, kind = words(name), rule["type"]
-    if "enum" in rule:
-        return {"choice"}
-    if kind in ("integer", "number"):
-        return {"number"}
-    if kind in ("array", "object"):
-        return {"json"}
-    for kinds, hints in (
-        ({"url"}, "url uri link href"),
-        ({"email"}, "email mail"),
-        ({"path", "name"}, "timezone zone"),
-        ({"time"}, "time clock"),
-        ({"date"}, "date"),
-        ({"path", "word"}, "path file filename directory folder"),
+    for choice in sorted(
+        {str(choice) for choice in choices if str(choice).strip()}, key=lambda c: (-len(c), c)
     ):
-        if wanted & words(hints) or rule["format"] in hints.split():
-            return kinds
-    return None
+        for match in re.finditer(rf"(?<!\w){re.escape(choice)}(?!\w)", text, re.IGNORECASE):
+            keep(choice, "choice", *match.span())
+    for match in VALUE.finditer(text):
+        kind = match.lastgroup if match.lastgroup != "quote" else "text"
+        value, start = match[kind], match.start()
+        if kind == "name" and not re.search(r"[^.?!\s]\s*$", text[:start]):  # a sentence opens with a capital
+            value = value.partition(" ")[2]
+            start = match.end() - len(value)
+        if kind == "number":
+            value = float(value) if "." in value else int(value)
+        if kind != "name" or (value and not COMMON.fullmatch(value)):
+            keep(value, kind, start, match.end())
+    return with_cues(text, sorted(found, key=lambda value: value.start)[:50])
 
 
-def find_value(
-    name: str, rule: dict[str, Any], required: bool, text: str, values: list[Value], used: list[Value],
-    words_too: bool = True,
-) -> Any:  # fmt: skip
-    """A value for one parameter among `values`, which is then added to `used`; else MISSING."""
-    kinds, ranked = kinds_for(name, rule), []
-    for value in values:
-        fit = fitness(name, rule, kinds, value, cues(text, sorted(values, key=lambda v: v.start), value))
-        if (
-            fit is not None
-            and (required or "enum" in rule or fit >= 3)
-            and not any(map(value.overlaps, used))
-        ):
-            ranked.append((fit, value))
+def with_cues(text: str, values: list[Value]) -> list[Value]:
+    ends = [0, *(value.end for value in values)]
+    between = [text[end : value.start].lower() for end, value in zip(ends, values, strict=False)]
+    said = [frozenset(re.findall(r"[^\W_]+", gap)) & (START | END) | words(gap) for gap in between]
+    return [replace(value, cues=cues) for value, cues in zip(values, said, strict=True)]
+
+
+def find(name: str, rule: Schema, needed: bool, clause: Clause, used: list[Value]) -> Any:
+    """A value for one parameter in `clause`, which is then added to `used`; else MISSING."""
+    ranked = [(fitness(name, rule, value), value) for value in clause.values if value not in used]
+    ranked = [(fit, value) for fit, value in ranked if fit >= (0 if needed or rule.enum else 3)]
     if ranked:
         value = max(ranked, key=lambda entry: entry[0])[1]
         used.append(value)
         return as_wanted(value.value, rule)
-    if rule["type"] in ("array", "object") and required:
-        return nested(name, rule, text, values, used)
-    if rule["type"] == "boolean":
-        said = words(name) <= words(text)
-        return said if required or said else MISSING
-    if words_too and required and kinds is None and rule["type"] in ("string", None):
-        return rest_of(text)
-    return MISSING
+    if rule.type == "boolean":
+        said = words(name) <= clause.wanted
+        return said if said or (needed and rule.default is MISSING) else MISSING
+    if needed and rule.type == "object":
+        inner = {
+            key: find(key, its, key in rule.required, clause, used) for key, its in rule.properties.items()
+        }
+        found = {key: value for key, value in inner.items() if value is not MISSING}
+        return found if found and set(rule.required) <= set(found) else MISSING
+    if needed and rule.type == "array" and rule.items:
+        collected = []
+        while (value := find(name, rule.items, True, replace(clause, text=""), used)) is not MISSING:
+            collected.append(value)
+        return collected or MISSING
+    free = needed and rule.default is MISSING and kinds_for(name, rule) is None
+    return rest_of(clause.text) if free else MISSING
 
 
-def fitness(
-    name: str, rule: dict[str, Any], kinds: set[str] | None, value: Value, said: frozenset[str]
-) -> float | None:
-    """How well a value fits a parameter, or None: 3 and more when the words before it name it."""
-    if kinds is not None and value.kind not in kinds:
-        return None
-    if "enum" in rule and value.value not in map(str, rule["enum"]):
-        return None
-    if value.kind == "json" and not isinstance(value.value, list if rule["type"] == "array" else dict):
-        return None
-    if value.kind == "choice" and "enum" not in rule and value.value.islower():
-        return None
-    named = words(name) | frozenset(name.lower().replace("_", " ").split()) & (START | END)
+def kinds_for(name: str, rule: Schema) -> set[str] | None:
+    """The kinds of value that a parameter takes; None: any text."""
+    by_type = {
+        "integer": {"number"},
+        "number": {"number"},
+        "array": {"json"},
+        "object": {"json"},
+        "boolean": set(),
+    }
+    hinted = next((kinds for hints, kinds in HINTS if words(name) & hints), None)
+    return {"choice"} if rule.enum else by_type.get(rule.type or "", hinted)
+
+
+def fitness(name: str, rule: Schema, value: Value) -> float:
+    """How well a value fits a parameter: negative for not at all, 3 and more when its cues name it."""
+    kinds = kinds_for(name, rule)
+    quoted_token = value.kind == "text" and re.search(r"[/\\]|^\w+\.\w+$", value.value)
+    if kinds is not None and value.kind not in kinds and not (quoted_token and "token" in kinds):
+        return -1
+    if rule.enum and value.value not in map(str, rule.enum):
+        return -1
+    if value.kind == "json" and not isinstance(
+        value.value, {"array": list, "object": dict}.get(rule.type or "", ())
+    ):
+        return -1
+    if value.kind == "choice" and not rule.enum and value.value.islower():
+        return -1
+    named = words(name) | frozenset(re.split(r"[^a-z]+", name.lower())) & (START | END)
     for ours, theirs in ((START, END), (END, START)):
-        if named & ours and said & theirs and not said & ours:
-            return None
-        if named & ours and said & ours:
-            return 5
-    likely = {"text": 2.0, "name": 1.5, "word": 1.0, "path": 1.0}.get(value.kind, 0.5)
-    return 3 * len(words(name) & said) + likely
+        if named & ours and value.cues & (ours | theirs):
+            return 5 if value.cues & ours else -1
+    return 3 * len(words(name) & value.cues) + {"text": 2.0, "name": 1.5, "token": 1.0}.get(value.kind, 0.5)
 
 
-def nested(name: str, rule: dict[str, Any], text: str, values: list[Value], used: list[Value]) -> Any:
-    """An array or an object, filled from the values that stand in the question, in their order."""
-    if rule["type"] == "object":
-        found = {}
-        for inner, its_rule in rule["properties"].items():
-            needed = inner in rule["required"]
-            value = find_value(inner, its_rule, needed, text, values, used, words_too=False)
-            if value is MISSING and needed:
-                return MISSING
-            if value is not MISSING:
-                found[inner] = value
-        return found or MISSING
-    items, collected = rule["items"], []
-    while (value := find_value(name, items, True, text, values, used, words_too=False)) is not MISSING:
-        collected.append(value)
-        if items["type"] == "object":
-            break
-    return collected or MISSING
-
-
-def as_wanted(value: Any, rule: dict[str, Any]) -> Any:
-    """The value in the schema's own type: the enum's spelling, a whole number, a text."""
-    if "enum" in rule:
-        return next(choice for choice in rule["enum"] if str(choice) == str(value))
-    if rule["type"] == "integer" and isinstance(value, float) and value.is_integer():
-        return int(value)
-    return str(value) if rule["type"] == "string" and isinstance(value, int | float) else value
+def as_wanted(value: Any, rule: Schema) -> Any:
+    """The value in the schema's own type: the enum's spelling, a text."""
+    if rule.enum:
+        return next(choice for choice in rule.enum if str(choice) == str(value))
+    return str(value) if rule.type == "string" and isinstance(value, int | float) else value
 
 
 def rest_of(text: str) -> Any:
-    """What follows the last "for", "about" or "saying", or the first word: "Echo good morning"."""
-    match = re.search(
-        r"(?i)^.*\b(?:for|about|saying|say)\s+(.+)$|^\s*(?:please\s+)?\w+\s+(.+)$", text.strip()
-    )
+    """What follows the last "for", "about" or "say", or the first word: "Say good morning"."""
+    match = re.search(r"(?i)^.*\b(?:for|about|say)\s+(.+)$|^\s*(?:please\s+)?\w+\s+(.+)$", text.strip())
     return (match[1] or match[2]).strip(" .?!") or MISSING if match else MISSING

@@ -13,12 +13,12 @@ The format: https://platform.openai.com/docs/api-reference/chat/create
 
 import json
 import os
+import re
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from itertools import count
 from typing import Any
 
 from ._oracle_requests import BadRequest, check_request, said_so_far
@@ -27,7 +27,6 @@ from .errors import ModelError
 
 MODEL = "oracle-rule-based"
 LARGEST_REQUEST = 64 * 1024 * 1024  # bytes
-_numbers = count(1)
 
 
 class Oracle:
@@ -40,7 +39,7 @@ class Oracle:
         self._server.daemon_threads = True
         self.base_url = f"http://127.0.0.1:{self._server.server_address[1]}/v1"
         self._thread = threading.Thread(
-            target=self._server.serve_forever, args=(0.05,), daemon=True, name="oracle"
+            target=self._server.serve_forever, args=(0.1,), daemon=True, name="oracle"
         )
         self._thread.start()
 
@@ -60,29 +59,27 @@ class Oracle:
 def complete(request: Any) -> dict[str, Any]:
     """The chat completion for one request. BadRequest for what an endpoint would answer with 400."""
     check_request(request)
-    tools = request.get("tools") or []
-    history, results = said_so_far(request["messages"])
-    decision = decide(history, results, [] if request.get("tool_choice") == "none" else tools)
-    calls = decision.calls[: None if request.get("parallel_tool_calls", True) else 1]
-    message: dict[str, Any] = {"role": "assistant", "content": decision.answer or None}
+    messages, tools = request["messages"], request.get("tools") or []
+    history, results = said_so_far(messages)
+    calls, answer = decide(history, results, [] if request.get("tool_choice") == "none" else tools)
+    message: dict[str, Any] = {"role": "assistant", "content": answer or None}
     if calls:
+        made = sum(len(message.get("tool_calls") or ()) for message in messages)
+        wanted = calls if request.get("parallel_tool_calls", True) else calls[:1]
+        functions = [{"name": name, "arguments": json.dumps(arguments)} for name, arguments in wanted]
         message["tool_calls"] = [
-            {
-                "id": f"call_{next(_numbers)}",
-                "type": "function",
-                "function": {"name": name, "arguments": json.dumps(arguments)},
-            }
-            for name, arguments in calls
+            {"id": f"call_{number}", "type": "function", "function": function}
+            for number, function in enumerate(functions, made + 1)
         ]
     reason = "tool_calls" if calls else "stop"
     choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": reason}
     return {
-        "id": f"chatcmpl-{next(_numbers)}",
+        "id": f"chatcmpl-{len(messages)}",
         "object": "chat.completion",
         "created": int(time.time()),
         "model": MODEL,
         "choices": [choice],
-        "usage": usage([request["messages"], tools], message),
+        "usage": usage([messages, tools], message),
     }
 
 
@@ -95,20 +92,16 @@ def usage(prompt: Any, completion: Any) -> dict[str, int]:
 def chunks(completion: dict[str, Any], with_usage: bool) -> Iterator[dict[str, Any]]:
     """The same completion as a stream: text by the word, the arguments of a call in two parts."""
     choice = completion["choices"][0]
-    shared = {key: completion[key] for key in ("id", "created", "model")} | {
-        "object": "chat.completion.chunk"
-    }
-    shared |= {"usage": None} if with_usage else {}
+    shared = completion | {"object": "chat.completion.chunk", "usage": None}
     deltas: list[dict[str, Any]] = [{"role": "assistant", "content": ""}]
-    deltas += [{"content": word} for word in _words(choice["message"]["content"] or "")]
+    deltas += [
+        {"content": word} for word in re.findall(r"\S*\s*", choice["message"]["content"] or "") if word
+    ]
     for index, call in enumerate(choice["message"].get("tool_calls", [])):
-        function, arguments = call["function"], call["function"]["arguments"]
-        half = len(arguments) // 2
-        opening = {"index": index, **call, "function": {**function, "arguments": arguments[:half]}}
-        deltas += [
-            {"tool_calls": [opening]},
-            {"tool_calls": [{"index": index, "function": {"arguments": arguments[half:]}}]},
-        ]
+        arguments = call["function"]["arguments"]
+        opening = call | {"index": index, "function": call["function"] | {"arguments": arguments[:9]}}
+        rest = {"index": index, "function": {"arguments": arguments[9:]}}
+        deltas += [{"tool_calls": [opening]}, {"tool_calls": [rest]}]
     for delta in deltas:
         yield {**shared, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]}
     yield {**shared, "choices": [{"index": 0, "delta": {}, "finish_reason": choice["finish_reason"]}]}
@@ -116,9 +109,11 @@ def chunks(completion: dict[str, Any], with_usage: bool) -> Iterator[dict[str, A
         yield {**shared, "choices": [], "usage": completion["usage"]}
 
 
-def _words(text: str) -> list[str]:
-    pieces = text.split(" ")
-    return [f"{piece} " for piece in pieces[:-1]] + pieces[-1:] if text else []
+def read(body: bytes) -> Any:
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError) as problem:
+        raise BadRequest(f"the body cannot be read as JSON: {problem}") from None
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -134,17 +129,15 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         length = self.headers.get("Content-Length", "")
         if not length.isdecimal() or int(length) > LARGEST_REQUEST:
-            return self._refuse(411, "Content-Length is missing, or too large")
+            return self._refuse(413, "Content-Length is missing, or too large")
         body = self.rfile.read(int(length))
         if self.path.rstrip("/") != "/v1/chat/completions":
             return self._refuse(404, f"no such path: {self.path}")
         try:
-            request = json.loads(body)
+            request = read(body)
             completion = complete(request)
         except BadRequest as problem:
             return self._refuse(400, str(problem), problem.param)
-        except (ValueError, RecursionError) as problem:
-            return self._refuse(400, f"the body is not JSON that can be read: {problem}")
         if request.get("stream"):
             self._stream(
                 chunks(completion, (request.get("stream_options") or {}).get("include_usage", False))
@@ -180,47 +173,38 @@ class _Handler(BaseHTTPRequestHandler):
         """Nothing is printed."""
 
 
-class _ChooseLLM:
-    """See `choose_llm`, the one of its kind."""
-
-    def __init__(self) -> None:
-        self._oracle: Oracle | None = None
-        self._lock = threading.Lock()
-
-    def __call__(self) -> tuple[Any, str]:
-        """(client of the `openai` package, name of the model).
-
-        The endpoint is the one that OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL name; a base URL
-        without a key gets a placeholder for one, without a model the first that the endpoint lists.
-        With neither a base URL nor a model (a key alone is no wish to use it), it is the Oracle.
-        ModelError when the endpoint lists no model, or cannot be reached to ask.
-        """
-        from openai import OpenAI
-
-        base_url, model = os.environ.get("OPENAI_BASE_URL"), os.environ.get("OPENAI_MODEL")
-        if not base_url and not model:
-            oracle = self._the_oracle()
-            return OpenAI(base_url=oracle.base_url, api_key="offline"), oracle.model
-        key = os.environ.get("OPENAI_API_KEY") or ("no-key" if base_url else None)
-        if key is None:
-            raise ModelError("OPENAI_MODEL is set, but neither OPENAI_API_KEY nor OPENAI_BASE_URL")
-        client = OpenAI(base_url=base_url or None, api_key=key)
-        return client, model or first_model(client)
-
-    def close(self) -> None:
-        """End the Oracle, if one was started; the next call starts another."""
-        with self._lock:
-            oracle, self._oracle = self._oracle, None
-        if oracle:
-            oracle.close()
-
-    def _the_oracle(self) -> Oracle:
-        with self._lock:
-            self._oracle = self._oracle or Oracle()
-            return self._oracle
+_shared: list[Oracle] = []
+_lock = threading.Lock()
 
 
-choose_llm = _ChooseLLM()
+def choose_llm() -> tuple[Any, str]:
+    """(client of the `openai` package, name of the model); `choose_llm.close()` ends the Oracle.
+
+    The endpoint is the one that OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL name: a base URL
+    without a key gets a placeholder for one, and without a model the first that the endpoint lists.
+    With neither base URL nor model (a key alone is no wish to use it) it is the Oracle, at most one
+    a process. ModelError when the endpoint cannot be asked for its models, or lists none.
+    """
+    from openai import OpenAI
+
+    base_url, key, model = (os.environ.get(f"OPENAI_{name}") for name in ("BASE_URL", "API_KEY", "MODEL"))
+    if not base_url and not model:
+        with _lock:
+            _shared[:] = _shared or [Oracle()]
+            return OpenAI(base_url=_shared[0].base_url, api_key="offline"), MODEL
+    if not base_url and not key:
+        raise ModelError("OPENAI_MODEL is set, but neither OPENAI_BASE_URL nor OPENAI_API_KEY")
+    client = OpenAI(base_url=base_url or None, api_key=key or "no-key")
+    return client, model or first_model(client)
+
+
+def _close() -> None:
+    with _lock:
+        while _shared:
+            _shared.pop().close()
+
+
+choose_llm.close = _close  # type: ignore[attr-defined]
 
 
 def first_model(client: Any) -> str:
