@@ -79,4 +79,7 @@ SHOWN: dict[int, list[tuple[str, str, str]]] = {
         ("client", "Client.alive", "a question to the list of waiting requests"),
         ("client", "Client.close", "it passes the word on to the transport of lesson 1"),
     ],
+    4: [
+        ("results", "*", "how long a placeholder may be, and JSON that never fails"),
+    ],
 }
