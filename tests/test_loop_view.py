@@ -416,8 +416,8 @@ leaves = some.none() | some.booleans() | some.integers() | some.text(max_size=6)
 leaves |= some.sampled_from(["tool", "user", "system", "calc__add", "tools/call", "add", "c1", "answer"])
 fields = some.sampled_from(
     ["turn", "max_turns", "model", "messages", "tools", "message", "tool_calls", "function", "name",
-     "arguments",     "id", "role", "content", "tool_call_id", "usage", "finish_reason", "error", "stop_reason", "method",
-     "params", "result", "isError", "code", "origins", "type", "text", "prompt_tokens"]
+     "arguments", "id", "role", "content", "tool_call_id", "usage", "finish_reason", "error", "stop_reason",
+     "method", "params", "result", "isError", "code", "origins", "type", "text", "prompt_tokens"]
 )  # fmt: skip
 bodies = some.recursive(
     leaves,

@@ -1,8 +1,9 @@
 // The entry of LoopView: a band for each turn of each run.
 
-import { button, download, el, fill, icon, plural } from "./common.js";
+import { el, fill, icon, plural } from "./common.js";
 import { announce, biggerButton, onAnnounced, recordWidget } from "./page.js";
-import { drawnWhenSeen, stateStore } from "./_toolbox_store.js";
+import { exportMenu } from "./_toolbox_menu.js";
+import { drawnWhenSeen, stateStore, sync } from "./_toolbox_store.js";
 import { number } from "./_toolbox_words.js";
 import { duration } from "./words.js";
 import { merged, ownerOf, questionOf, runsOf, scaleOf, sums } from "./_loop_layout.js";
@@ -17,71 +18,85 @@ export function createStore() {
 
 /** Draws the view into `root` and keeps it up to date. */
 export function mount(root, store, { signal }) {
-  const openContexts = new Set(), folds = new Map();
+  const openContexts = new Set(), folds = new Map(), runNodes = new Map();
   let chosen = null, cache = new Map();
   const indexOf = (server) => store.servers.indexOf(server);
-  const head = el("div", { class: "ml-head" });
-  const body = el("div", { class: "mo-body" });
+  const allTurns = () => [...(store.value ?? new Map()).values()];
+  const facts = el("span", { class: "mo-facts" }), sumsSlot = el("span", { class: "ml-push", title: T.estimateHow });
+  const menu = exportMenu(T.export, [
+    [T.exportMarkdown, () => "loop.md", () => transcript(runsOf(allTurns()))],
+    [T.exportJson, () => "loop.json", () => JSON.stringify(runsOf(allTurns()), null, 2)],
+  ]);
+  const body = el("div", { class: "mo-body" }), empty = el("p", { class: "mo-empty", text: T.empty }), foot = el("div", { class: "mo-foot" });
   root.setAttribute("role", "region");
   root.setAttribute("aria-label", T.title);
-  root.append(head, body);
+  root.append(el("div", { class: "ml-head" }, el("div", { class: "ml-title", role: "heading", "aria-level": "2", text: T.title }), facts, sumsSlot, menu, biggerButton(root)), body);
   body.addEventListener("keydown", keys);
 
   function draw() {
-    const turns = [...(store.value ?? new Map()).values()];
-    const runs = runsOf(turns);
-    head.replaceChildren(...header(turns, runs));
-    if (!turns.length) return body.replaceChildren(el("p", { class: "mo-empty", text: T.empty }));
+    const turns = allTurns(), runs = runsOf(turns);
+    menu.hidden = !turns.length;
+    facts.replaceChildren(...headCounts(turns, runs));
+    sumsSlot.replaceChildren(...(turns.length ? totals(sums(turns)) : []));
+    if (!turns.length) return sync(body, [empty]);
     const at = { scale: scaleOf(turns), owner: chosen === null ? null : ownerOf(turns, chosen), fresh: new Map() };
     const focused = body.contains(document.activeElement) ? document.activeElement : null;
     const nodes = runs.map((run, i) => runNode(run, runs.length, i === runs.length - 1, at));
     cache = at.fresh;
-    body.replaceChildren(...nodes, foot(turns, at.scale));
-    if (focused?.isConnected) focused.focus({ preventScroll: true });
+    foot.replaceChildren(legend(turns, indexOf), el("p", { class: "ml-dim", text: `${fill(T.scale, { n: number(at.scale) })} ${T.estimateHow}` }));
+    sync(body, [...nodes, foot]);
+    if (focused?.isConnected && focused !== document.activeElement) focused.focus({ preventScroll: true });
   }
 
-  function header(turns, runs) {
-    const total = sums(turns);
+  function headCounts(turns, runs) {
+    if (!turns.length) return [];
+    const total = sums(turns), last = runs.at(-1).turns.at(-1);
     const warned = (n, forms, name, css) => (n ? el("span", { class: `ml-count ${css}` }, icon(name), plural(n, forms)) : null);
-    const last = runs.at(-1)?.turns.at(-1);
-    return [el("div", { class: "ml-title", role: "heading", "aria-level": "2", text: T.title }),
-      runs.length > 1 ? el("span", { class: "ml-count", text: plural(runs.length, T.runs) }) : null,
-      runs.length === 1 ? budget(last.turn, last.max_turns) ?? el("span", { text: plural(total.turns, T.turns) }) : turns.length ? el("span", { text: plural(total.turns, T.turns) }) : null,
-      turns.length ? el("span", { class: "ml-count" }, icon("right"), plural(total.calls, T.calls)) : null,
-      warned(total.toolErrors, T.toolErrors, "warning", "mo-warned"), warned(total.protocolErrors, T.protocolErrors, "error", "ml-bad"), warned(total.modelErrors, T.modelErrors, "error", "ml-bad"),
-      el("span", { class: "ml-push" }), turns.length ? totals(total) : null, turns.length ? exportMenu(runs) : null, biggerButton(root)].filter(Boolean);
+    const used = runs.length === 1 ? budget(total.turns, last.max_turns) : null;
+    return [runs.length > 1 ? el("span", { class: "ml-count", text: plural(runs.length, T.runs) }) : null, used ?? el("span", { class: "ml-count", text: plural(total.turns, T.turns) }),
+      el("span", { class: "ml-count" }, icon("right"), plural(total.calls, T.calls)),
+      warned(total.toolErrors, T.toolErrors, "warning", "mo-warned"), warned(total.protocolErrors, T.protocolErrors, "error", "ml-bad"), warned(total.modelErrors, T.modelErrors, "error", "ml-bad")].filter(Boolean);
   }
 
   function totals(total) {
-    const estimate = `${fill(T.tokensIn, { n: number(total.in) })} · ${fill(T.tokensOut, { n: number(total.out) })}`;
     const measured = [total.inMeasured === null ? "" : fill(T.measuredIn, { n: number(total.inMeasured) }), total.outMeasured === null ? "" : fill(T.measuredOut, { n: number(total.outMeasured) })].filter(Boolean);
-    return el("span", { title: T.estimateHow }, estimate, measured.length ? el("b", { text: ` · ${T.measured}: ${measured.join(" · ")}` }) : null);
+    return [`${fill(T.tokensIn, { n: number(total.in) })} · ${fill(T.tokensOut, { n: number(total.out) })}`, measured.length ? el("b", { text: ` · ${T.measured}: ${measured.join(", ")}` }) : ""];
   }
 
   function runNode({ run, turns }, many, latest, at) {
-    const bands = el("ol", { class: "mo-turns", "aria-label": fill(T.run, { run }) }, turns.map((turn, i) => kept(turn, turns, i, at)));
+    if (!runNodes.has(run)) runNodes.set(run, newRun(run));
+    const { bands, details, title } = runNodes.get(run);
+    sync(bands, turns.map((turn, i) => kept(turn, turns, i, at)));
     if (many === 1) return bands;
-    const open = folds.get(run) ?? latest;
-    const node = el("details", { class: "mo-run", open }, el("summary", {}, el("b", { text: fill(T.run, { run }) }), el("span", { class: "mo-question", text: questionOf(turns).slice(0, 200) }), el("span", { class: "ml-dim", text: plural(turns.length, T.turns) })), bands);
-    node.addEventListener("toggle", () => { if (node.isConnected && node.open !== (folds.get(run) ?? latest)) folds.set(run, node.open); });
-    return node;
+    title.replaceChildren(el("b", { text: fill(T.run, { run }) }), el("span", { class: "mo-question", text: questionOf(turns).slice(0, 200) }), el("span", { class: "ml-dim", text: plural(turns.length, T.turns) }));
+    sync(details, [title, bands]);
+    details.open = folds.get(run) ?? latest;
+    return details;
+  }
+
+  function newRun(run) {
+    const title = el("summary", {}), details = el("details", { class: "mo-run" }, title);
+    title.addEventListener("click", () => folds.set(run, !details.open));
+    return { title, details, bands: el("ol", { class: "mo-turns", "aria-label": fill(T.run, { run }) }) };
   }
 
   /** The band of a turn; one that did not change keeps its element, and what the reader opened in it. */
-  function kept(turn, turns, i, at) {
-    const key = `${turn.run}.${turn.index}`;
-    const owned = at.owner?.turn === turn ? at.owner.call : null;
-    const print = JSON.stringify([turn, at.scale, owned, store.servers]);
-    const known = cache.get(key);
-    const entry = known?.print === print ? known : { print, node: band(turn, turns, i, at.scale, owned) };
-    at.fresh.set(key, entry);
+  function kept(turn, turns, i, { scale, owner, fresh }) {
+    const key = `${turn.run}.${turn.index}`, known = cache.get(key);
+    const print = JSON.stringify([turn, turn.figures.by_server.map(({ server }) => indexOf(server)), turn.calls.map(({ server }) => indexOf(server))]);
+    const entry = known?.print === print ? known : { print, node: band(turn, turns, i) };
+    const owned = owner?.turn === turn ? owner.call : null;
+    entry.node.querySelector(".mo-bar").style.width = `${(100 * turn.figures.in) / scale}%`;
+    entry.node.classList.toggle("mo-chosen", owned === -1);
+    [...entry.node.querySelectorAll(".mo-call")].forEach((node, n) => node.classList.toggle("mo-chosen", n === owned));
+    fresh.set(key, entry);
     return entry.node;
   }
 
-  function band(turn, turns, i, scale, owned) {
-    return el("li", { class: `mo-turn ${owned === -1 ? "mo-chosen" : ""}`, tabindex: "-1", data: { turn: `${turn.run}.${turn.index}` }, "aria-label": sentence(turn) },
-      el("div", { class: "mo-side" }, el("div", { class: "mo-name" }, el("b", { text: fill(T.turn, { turn: turn.turn ?? "?" }) })), contextBar(turn, scale, indexOf), tokenLines(turn), contextToggle(turn, turns, i)),
-      el("div", { class: "mo-main" }, sentRow(turn), saidRow(turn), callsRow(turn, owned), endRow(turn)));
+  function band(turn, turns, i) {
+    return el("li", { class: "mo-turn", tabindex: "-1", data: { turn: `${turn.run}.${turn.index}` }, "aria-label": sentence(turn) },
+      el("div", { class: "mo-side" }, el("div", { class: "mo-name" }, el("b", { text: fill(T.turn, { turn: turn.turn ?? "?" }) })), contextBar(turn, indexOf), tokenLines(turn), contextToggle(turn, turns, i)),
+      el("div", { class: "mo-main" }, sentRow(turn), saidRow(turn), callsRow(turn), endRow(turn)));
   }
 
   function contextToggle(turn, turns, i) {
@@ -111,30 +126,17 @@ export function mount(root, store, { signal }) {
     return turn.says || !turn.calls.length ? row(T.modelSays, folded(turn.says || T.nothing), el("span", { class: "ml-dim", text: turn.finish })) : null;
   }
 
-  function callsRow(turn, owned) {
+  function callsRow(turn) {
     if (!turn.calls.length) return null;
     const together = turn.calls.length > 1;
     return el("div", {}, row(together ? T.inParallel : T.oneCall, el("span", { class: "ml-dim", text: plural(turn.calls.length, T.callsInOneReply) }), turn.says ? null : el("span", { class: "ml-dim", text: turn.finish })),
-      el("ul", { class: `mo-calls ${together ? "mo-together" : ""}`, "aria-label": plural(turn.calls.length, T.callsInOneReply) }, turn.calls.map((call, i) => callCard(call, indexOf, choose, owned === i))));
+      el("ul", { class: `mo-calls ${together ? "mo-together" : ""}`, "aria-label": plural(turn.calls.length, T.callsInOneReply) }, turn.calls.map((call) => callCard(call, indexOf, choose))));
   }
 
   function endRow(turn) {
     if (!turn.end) return null;
     const reason = turn.end.stop_reason, fine = reason === "answer";
     return row(T.stopped, el("span", { class: fine ? "mo-outcome" : "mo-warned" }, icon(fine ? "ok" : "warning"), Object.hasOwn(T.stop, reason) ? T.stop[reason] : reason));
-  }
-
-  function foot(turns, scale) {
-    return el("div", { class: "mo-foot" }, legend(turns, indexOf), el("p", { class: "ml-dim", text: `${fill(T.scale, { n: number(scale) })} ${T.estimateHow}` }));
-  }
-
-  function exportMenu(runs) {
-    const menu = el("details", { class: "mb-menu" }, el("summary", { class: "ml-button" }, icon("copy"), T.export), el("div", { class: "mb-menu-items" },
-      button({ text: T.exportJson, onclick: () => save("loop.json", JSON.stringify(runs, null, 2)) }),
-      button({ text: T.exportMarkdown, onclick: () => save("loop.md", transcript(runs)) })));
-    const save = (file, text) => { download(file, text, menu); menu.open = false; };
-    menu.addEventListener("keydown", (event) => { if (event.key === "Escape" && menu.open) { menu.open = false; menu.firstChild.focus(); event.stopPropagation(); } });
-    return menu;
   }
 
   /** Arrow keys go from band to band; Enter opens what the model was sent. */

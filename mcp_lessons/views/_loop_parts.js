@@ -10,12 +10,12 @@ import T from "./text/loop.json" with { type: "json" };
 const WRONG = ["protocol-error", "unknown", "unsent", "no-reply"];
 const LINE = 300;
 
-/** The context of a turn as a stacked bar; `scale` is the widest of all turns. */
-export function contextBar(turn, scale, indexOf) {
+/** The context of a turn as a stacked bar; who draws it says how wide it is on the scale of all turns. */
+export function contextBar(turn, indexOf) {
   const parts = partsOf(turn);
   const said = parts.map(({ part, server, tokens }) => fill(T.partSentence, { part: part === "tools" ? fill(T.toolsOf, { server: server || T.python }) : T.parts[part], n: number(tokens) })).join(", ");
   const sentence = fill(T.contextSentence, { turn: turn.turn, parts: said || T.nothing });
-  return el("div", { class: "mo-bar", role: "img", "aria-label": sentence, title: sentence, style: `width: ${(100 * turn.figures.in) / scale}%` },
+  return el("div", { class: "mo-bar", role: "img", "aria-label": sentence, title: sentence },
     parts.map(({ part, server, tokens }) => el("span", { class: swatchClass(part, server, indexOf), style: `flex-grow: ${tokens}` })));
 }
 
@@ -65,9 +65,9 @@ export function folded(text) {
 }
 
 /** A call with what came of it and its place on the wire; `choose(seq)` shows that in a TrafficView. */
-export function callCard(call, indexOf, choose, chosen) {
+export function callCard(call, indexOf, choose) {
   const index = indexOf(call.server);
-  return el("li", { class: `mo-call ${serverClass(index)} ${chosen ? "mo-chosen" : ""}` },
+  return el("li", { class: `mo-call ${serverClass(index)}` },
     el("div", { class: "mo-asked" }, el("code", { class: "mo-text", text: callText(call) }), call.valid ? null : el("span", { class: "ml-bad" }, icon("error"), T.invalidShort)),
     el("div", { class: "mo-result" }, outcome(call), call.result === null ? null : folded(call.result)),
     el("div", { class: "mo-where" }, el("span", { class: "ml-dim", text: duration(call.took) }), wire(call, choose)));

@@ -1,4 +1,5 @@
-// What outlives a display: the newest state that the kernel sent. Draws wait until the view is on screen.
+// What outlives a display: the newest state that the kernel sent. And how it is drawn: only on screen, and
+// with what has not changed left in its place, so that focus, scrolling and what is open survive.
 
 /** A store whose `value` is what `merge(before, rows)` makes of each message; `before` is null on a reset. */
 export function stateStore(merge) {
@@ -17,7 +18,7 @@ export function stateStore(merge) {
   return store;
 }
 
-/** Calls `draw` once for any number of wishes, in the next frame, and only while `root` is on screen. */
+/** A function that calls `draw` once for any number of wishes, in the next frame, and only while `root` is seen. */
 export function drawnWhenSeen(root, signal, draw) {
   let wanted = false, seen = false, asked = false;
   const perhaps = () => {
@@ -31,10 +32,26 @@ export function drawnWhenSeen(root, signal, draw) {
     });
   };
   const observer = new IntersectionObserver((entries) => {
-    seen = entries.some((entry) => entry.isIntersecting);
+    seen = entries.at(-1).isIntersecting;
     perhaps();
   }, { rootMargin: "200px" });
   observer.observe(root);
   signal.addEventListener("abort", () => observer.disconnect());
   return () => { wanted = true; perhaps(); };
+}
+
+/** Make `nodes` (falsy ones left out) the children of `parent`; those that are there already are not moved. */
+export function sync(parent, nodes) {
+  const wanted = nodes.filter(Boolean), stay = new Set(wanted);
+  for (const old of [...parent.childNodes]) if (!stay.has(old)) old.remove();
+  wanted.forEach((node, i) => { if (parent.childNodes[i] !== node) parent.insertBefore(node, parent.childNodes[i] ?? null); });
+}
+
+/** A function that returns what `make()` returned last, until `print` (a text) changes. */
+export function remembering() {
+  let known = null, node = null;
+  return (print, make) => {
+    if (print !== known) [known, node] = [print, make()];
+    return node;
+  };
 }

@@ -4,6 +4,7 @@ import { el, fill, icon, plural, serverClass, visible } from "./common.js";
 import { hatch, swatch } from "./_toolbox_charts.js";
 import { detail } from "./_toolbox_detail.js";
 import { grouped, prefixOf } from "./_toolbox_layout.js";
+import { sync } from "./_toolbox_store.js";
 import { badgeWords, findingWords, number, serverName } from "./_toolbox_words.js";
 import T from "./text/toolbox.json" with { type: "json" };
 
@@ -11,16 +12,17 @@ const SHOWN_AT_ONCE = 300;
 const ICONS = { new: "plus", changed: "notification", removed: "close", "left-out": "close", unsent: "clock" };
 
 /** {node, search, update(list, name, lists, query)}: rows that did not change keep their elements, open as they are. */
-export function toolTable({ indexOf, onquery, signal }) {
+export function toolTable({ indexOf, onquery }) {
   const open = new Set();
   let cache = new Map(), current = null, most = SHOWN_AT_ONCE, last = [];
   const node = el("div", { class: "mb-table", role: "treegrid", "aria-label": T.title });
+  const columns = header();
   const search = el("input", { type: "search", class: "mb-search", placeholder: T.search, "aria-label": T.search, on: { input: (event) => onquery(event.target.value) } });
-  node.addEventListener("keydown", keys, { signal });
+  node.addEventListener("keydown", keys);
 
   function update(list, name, lists, query) {
     last = [list, name, lists, query];
-    const fresh = new Map(), rows = [header()];
+    const fresh = new Map(), rows = [columns];
     const groups = grouped(list.rows, query);
     const widest = Math.max(1, ...list.rows.map((row) => row.tokens));
     let left = most, hidden = 0;
@@ -35,7 +37,7 @@ export function toolTable({ indexOf, onquery, signal }) {
     if (hidden) rows.push(more(hidden));
     cache = fresh;
     const focused = node.contains(document.activeElement) ? document.activeElement : null;
-    node.replaceChildren(...rows);
+    sync(node, rows);
     const stops = tools();
     if (!stops.includes(current)) current = stops.find((stop) => stop.dataset.key === current?.dataset.key) ?? stops[0] ?? null;
     stops.forEach((stop) => stop.setAttribute("tabindex", stop === current ? "0" : "-1"));
