@@ -277,22 +277,17 @@ class _Guard:
             return end_with_us(child._popen)
         with self._lock:
             self._pids.add(child.pid)
-            if self._process is None or self._process.poll() is not None:
+            self._tell(f"+{child.pid}\n")
+            if self._process is None:
                 self._process = self._start()
                 self._tell("".join(f"+{pid}\n" for pid in self._pids))
-            else:
-                self._tell(f"+{child.pid}\n")
 
     def remove(self, child: Child) -> None:
         with self._lock:
             self._pids.discard(child.pid)
-            if self._process is None:
-                return
             self._tell(f"-{child.pid}\n")
             if not self._pids:
-                process, self._process = self._process, None
-                process.stdin.close()
-                process.wait()
+                self._dismiss()
 
     def _start(self) -> subprocess.Popen:
         return subprocess.Popen(
@@ -303,9 +298,16 @@ class _Guard:
 
     def _tell(self, lines: str) -> None:
         try:
-            self._process.stdin.write(lines.encode())
+            if self._process is not None:
+                self._process.stdin.write(lines.encode())
         except OSError:  # somebody ended the guard: the next child starts another
-            self._process.wait()
+            self._dismiss()
+
+    def _dismiss(self) -> None:
+        process, self._process = self._process, None
+        if process is not None:
+            process.stdin.close()
+            process.wait()
 
 
 _guard = _Guard()

@@ -136,7 +136,7 @@ class Client:
         waiting = self._pending.add(message, self.timeout if timeout is None else timeout)
         try:
             self._send(message, waiting.timeout)
-        except (TypeError, ValueError):  # no JSON: nothing was sent
+        except (TypeError, ValueError, TransportError):  # it was not sent: nothing is to be cancelled
             self._pending.forget(waiting)
             raise
         except BaseException:

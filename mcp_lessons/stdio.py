@@ -49,7 +49,7 @@ class StdioTransport:
     def __init__(
         self, command: Sequence[str], env: Mapping[str, str] | None = None, cwd: str | Path | None = None
     ) -> None:
-        if isinstance(command, str) or not command:
+        if isinstance(command, str | bytes) or not command:
             raise TypeError(
                 f'a command is a list of words, as in ["npx", "some-server"]; this is {command!r}'
             )
@@ -92,8 +92,8 @@ class StdioTransport:
 
     def close(self) -> None:
         """Hang up: close stdin and wait; SIGTERM and wait; SIGKILL. Also for its children. Never raises."""
-        if (child := self._child) is None:
-            return
+        if (child := self._child) is None or not any(thread.is_alive() for thread in self._threads):
+            return  # not started, over already, or a fork of the process whose server this is
         if threading.get_ident() in [thread.ident for thread in self._threads]:
             _thread(self.close)  # the end waits for our own threads: they cannot wait for the end
             return

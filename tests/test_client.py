@@ -1,0 +1,612 @@
+"""The client: handshake, calls from many threads, deadlines, handlers, interrupts, the end."""
+
+import asyncio
+import io
+import json
+import signal
+import sys
+import threading
+import time
+import warnings
+
+import pytest
+from kit import (
+    PROMPT,
+    cancelled_ids,
+    client_of,
+    connected,
+    echo,
+    faulty,
+    is_gone,
+    kinds,
+    pid_of,
+    steps,
+    tiny,
+    wait_for,
+    wait_until,
+)
+
+from mcp_lessons import (
+    Client,
+    McpError,
+    RequestTimeout,
+    RpcError,
+    ServerExited,
+    StdioTransport,
+    Traffic,
+    TransportError,
+)
+from mcp_lessons.errors import McpWarning, ProtocolError
+from mcp_lessons.results import Tool, ToolResult, block_text
+
+ECHO = "serve(lambda m: reply(m, text(m['params']['arguments']['text'])))\n"
+
+
+# The handshake
+
+
+def test_the_handshake_offers_our_version_and_says_who_we_are_and_then_that_we_are_ready():
+    with connected("none") as client:
+        sent = [event.body for event in client.traffic if event.direction == "sent"]
+        assert client.server.name == "faulty-none" and client.server.capabilities == {
+            "tools": {"listChanged": True}
+        }
+    assert [message["method"] for message in sent] == ["initialize", "notifications/initialized"]
+    assert sent[0]["params"] == {
+        "protocolVersion": "2025-11-25",
+        "capabilities": {},
+        "clientInfo": {"name": "mcp-lessons", "version": "0.1.0"},
+    }
+
+
+def test_connect_shakes_hands_and_refuses_an_era_that_is_not_built():
+    with client_of(tiny(ECHO)) as client:
+        with pytest.raises(ValueError, match="era='modern' is not built yet"):
+            client.connect(era="modern")
+        assert client.connect().name == "tiny" and client.alive
+
+
+def test_the_capabilities_declared_follow_from_the_handlers():
+    handlers = dict.fromkeys(
+        ["roots/list", "notifications/message", "elicitation/create"], lambda params: None
+    )
+    with connected(tiny(ECHO), handlers=handlers) as client:
+        offer = kinds(client.traffic, "request", "sent")[0].body["params"]
+    assert offer["capabilities"] == {"roots": {}, "elicitation": {}}
+
+
+def test_a_handshake_that_fails_hangs_up_and_leaves_the_client_closed():
+    with client_of(
+        tiny("m = read(); send({'jsonrpc': '2.0', 'id': m['id'], 'error': {'code': 7, 'message': 'no'}})")
+    ) as c:
+        with pytest.raises(RpcError, match="no") as caught:
+            c.initialize()
+        assert caught.value.__cause__ is None and not c.alive and is_gone(pid_of(c))
+        with pytest.raises(TransportError, match="is closed"):
+            c.initialize()
+
+
+def test_a_handshake_is_never_cancelled():
+    with client_of(tiny("while read(): pass")) as client:
+        with pytest.raises(RequestTimeout, match="'initialize'"):
+            client.initialize(timeout=0.2)
+        assert cancelled_ids(client.traffic) == []
+
+
+# Requests
+
+
+def test_a_request_returns_the_result_and_ids_are_never_used_twice():
+    with connected(tiny("serve(print, lambda m: 'id' in m and reply(m, {'got': m}))")) as client:
+        answers = [client.request("a/b", {"x": n})["got"] for n in range(5)]
+        waiting = client.begin("c/d")
+        assert client.finish(waiting)["got"] == {
+            "jsonrpc": "2.0",
+            "id": waiting.message["id"],
+            "method": "c/d",
+        }
+    ids = [answer["id"] for answer in answers]
+    assert len(set(ids)) == 5 and all(isinstance(id, int) for id in ids)
+    assert answers[0] == {"jsonrpc": "2.0", "id": ids[0], "method": "a/b", "params": {"x": 0}}
+
+
+def test_a_result_that_is_no_object_is_a_protocol_error():
+    with connected("result_not_an_object") as client:
+        for _ in range(5):
+            with pytest.raises(ProtocolError, match="the result of tools/call is no object"):
+                echo(client)
+
+
+def test_arguments_that_are_no_json_are_refused_before_anything_is_sent():
+    with connected(tiny(ECHO)) as client:
+        before = len(client.traffic)
+        with pytest.raises(TypeError):
+            client.call_tool("echo", {"text": object()})
+        with pytest.raises(ValueError):
+            client.call_tool("echo", {"text": float("nan")})
+        assert len(client.traffic) == before
+        assert echo(client) == "hello"
+
+
+def test_a_call_without_arguments_sends_an_empty_object_and_a_progress_token():
+    with connected(tiny("serve(lambda m: reply(m, text(json.dumps(m['params']))))")) as client:
+        params = json.loads(client.call_tool("x").text)
+    assert (
+        params["name"] == "x"
+        and params["arguments"] == {}
+        and isinstance(params["_meta"]["progressToken"], int)
+    )
+
+
+def test_sixteen_threads_call_at_once_and_each_gets_its_own_answer():
+    with connected(tiny(ECHO), timeout=30) as client:
+        wrong = []
+
+        def work(me):
+            for n in range(40):
+                if echo(client, f"{me}-{n}") != f"{me}-{n}":
+                    wrong.append((me, n))
+
+        threads = [threading.Thread(target=work, args=(me,)) for me in range(16)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert not wrong
+        sent = [event.body["id"] for event in kinds(client.traffic, "request", "sent")]
+        assert len(sent) == len(set(sent)) == 641
+
+
+def test_threads_that_start_the_client_together_start_one_server():
+    with client_of(tiny("serve(print, lambda m: reply(m, {}))")) as client:
+        threads = [threading.Thread(target=client.request, args=("ping",)) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert steps(client.traffic) == ["spawned"]
+
+
+def test_long_messages_from_several_threads_are_not_mixed():
+    with connected(tiny(ECHO), timeout=30) as client:
+        outcomes = []
+        texts = [letter * 300_000 for letter in "abcd"]
+        threads = [threading.Thread(target=lambda t=t: outcomes.append(echo(client, t))) for t in texts]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert sorted(outcomes) == texts
+
+
+# Deadlines
+
+
+def test_progress_extends_a_deadline_up_to_ten_times_the_timeout():
+    with connected("progress_for_ever") as client:
+        began = time.monotonic()
+        with pytest.raises(RequestTimeout):
+            echo(client, timeout=0.2)
+        assert 1.8 < time.monotonic() - began < 2.0 + PROMPT
+
+
+def test_progress_of_another_call_extends_nothing():
+    code = (
+        "def call(m):\n"
+        "    for n in range(100):\n"
+        "        params = {'progressToken': [m['params']['_meta']], 'progress': n}\n"
+        "        send({'jsonrpc': '2.0', 'method': 'notifications/progress', 'params': params})\n"
+        "        time.sleep(0.02)\n"
+        "serve(call)"
+    )
+    with connected(tiny(code)) as client:
+        began = time.monotonic()
+        with pytest.raises(RequestTimeout):
+            echo(client, timeout=0.3)
+        assert time.monotonic() - began < 0.3 + PROMPT
+
+
+def test_a_late_reply_is_dropped_and_stays_on_the_record():
+    code = (
+        "held = []\n"
+        "def call(m):\n"
+        "    held.append(m)\n"
+        "    if len(held) == 2:\n"
+        "        for each in held: reply(each, text(each['params']['arguments']['text']))\n"
+        "serve(call)"
+    )
+    with connected(tiny(code)) as client:
+        with pytest.raises(RequestTimeout):
+            echo(client, "first", timeout=0.2)
+        assert echo(client, "second") == "second"
+        replies = [event.raw for event in kinds(client.traffic, "reply", "received")]
+        assert len(replies) == 3 and "first" in replies[1]
+
+
+# What the server asks
+
+
+def test_a_handler_may_call_the_server_while_a_call_waits():
+    code = (
+        "def call(m):\n"
+        "    if m['params']['name'] == 'outer':\n"
+        "        send({'jsonrpc': '2.0', 'id': 'q', 'method': 'roots/list'})\n"
+        "        inner = read(); reply(inner, text('inner'))\n"
+        "        answer = read(); reply(m, text(json.dumps(answer['result'])))\n"
+        "serve(call)"
+    )
+    box = []
+    handlers = {"roots/list": lambda params: {"said": box[0].call_tool("inner").text}}
+    with connected(tiny(code), handlers=handlers) as client:
+        box.append(client)
+        assert client.call_tool("outer").text == '{"said": "inner"}'
+
+
+ASKS = (
+    "def call(m):\n"
+    "    send({'jsonrpc': '2.0', 'id': m['params']['arguments'].get('id', 'q'), 'method': 'roots/list',\n"
+    "          'params': m['params']['arguments'].get('params', {})})\n"
+    "    answer = read(); reply(m, text(json.dumps(answer)))\n"
+    "serve(call)"
+)
+
+
+def refused(answer):
+    raise RpcError(-32042, "not now", answer)
+
+
+def leaving(params):
+    raise SystemExit(3)
+
+
+@pytest.mark.parametrize(
+    ("handler", "code", "message"),
+    [
+        (lambda params: 1 / 0, -32603, "ZeroDivisionError: division by zero"),
+        (lambda params: refused({"when": "later"}), -32042, "not now"),
+        (
+            lambda params: refused(object()),
+            -32603,
+            "TypeError: Object of type object is not JSON serializable",
+        ),
+        (lambda params: object(), -32603, "TypeError: Object of type object is not JSON serializable"),
+        (lambda params: float("nan"), -32603, "ValueError: Out of range float values are not JSON compliant"),
+        (leaving, -32603, "SystemExit: 3"),
+    ],
+)
+def test_whatever_goes_wrong_in_a_handler_is_an_error_for_the_server_and_the_next_question_is_answered(
+    handler, code, message
+):
+    with connected(tiny(ASKS), handlers={"roots/list": handler}) as client:
+        for _ in range(2):
+            error = json.loads(client.call_tool("x").text)["error"]
+            assert error["code"] == code and error["message"].startswith(message)
+
+
+@pytest.mark.parametrize("params", [[1], "text", None, 7])
+def test_a_handler_always_gets_an_object(params):
+    seen = []
+    with connected(tiny(ASKS), handlers={"roots/list": seen.append}) as client:
+        answer = json.loads(client.call_tool("x", {"params": params}).text)
+    assert answer["result"] == {} and seen == [{}]
+
+
+def test_odd_ids_are_answered_as_they_came_and_impossible_ones_are_noise():
+    code = (
+        "def call(m):\n"
+        "    for id in (0, -7, 2**70, 1.5, '', 'x' * 5000):\n"
+        "        send({'jsonrpc': '2.0', 'id': id, 'method': 'ping'}); assert read()['id'] == id\n"
+        "    for id in ('NaN', '1e999', 'true', '[1]', 'null'):\n"
+        '        out.write(b\'{"jsonrpc": "2.0", "id": %s, "method": "ping"}\\n\' % id.encode())\n'
+        "        out.flush()\n"
+        "    send({'jsonrpc': '2.0', 'id': 'last', 'method': 'ping'}); assert read()['id'] == 'last'\n"
+        "    reply(m, text('done'))\n"
+        "serve(call)"
+    )
+    with connected(tiny(code)) as client:
+        assert client.call_tool("x").text == "done"
+        assert len(kinds(client.traffic, "noise")) == 5
+
+
+def test_a_handler_that_hangs_delays_neither_a_ping_nor_the_end():
+    release = threading.Event()
+    code = (
+        "def call(m):\n"
+        "    send({'jsonrpc': '2.0', 'id': 'a', 'method': 'roots/list'})\n"
+        "    send({'jsonrpc': '2.0', 'id': 'b', 'method': 'ping'})\n"
+        "    assert read()['id'] == 'b'; reply(m, text('pong came'))\n"
+        "serve(call)"
+    )
+    with connected(tiny(code), handlers={"roots/list": lambda params: release.wait(30)}) as client:
+        assert client.call_tool("x").text == "pong came"
+        began = time.monotonic()
+        client.close()
+        assert time.monotonic() - began < PROMPT
+        release.set()
+
+
+def test_a_handler_may_close_the_client():
+    box, done = [], threading.Event()
+
+    def handler(params):
+        box[0].close()
+        done.set()
+
+    with connected(tiny(ASKS), handlers={"roots/list": handler}) as client:
+        box.append(client)
+        with pytest.raises(TransportError, match="is closed"):
+            client.call_tool("x")
+        assert done.wait(5) and is_gone(pid_of(client))
+
+
+def test_a_notification_reaches_its_handler_and_a_handler_that_raises_is_on_the_record():
+    code = (
+        "def call(m):\n"
+        "    for n in range(3):\n"
+        "        send({'jsonrpc': '2.0', 'method': 'notifications/message', 'params': {'data': n}})\n"
+        "    reply(m, text('ok'))\n"
+        "serve(call)"
+    )
+    heard = []
+
+    def handler(params):
+        heard.append(params["data"])
+        if params["data"] == 1:
+            raise SystemExit("tired")
+
+    with connected(tiny(code), handlers={"notifications/message": handler}) as client:
+        client.call_tool("x")
+        wait_until(lambda: len(heard) == 3)
+        failed = wait_for(client.traffic, lambda event: event.kind == "process" and "handler" in event.raw)
+    assert failed.raw == "the handler of notifications/message failed: SystemExit: tired"
+    assert failed.body == {"event": "handler failed", "method": "notifications/message"}
+
+
+def test_a_flood_of_pings_is_answered_and_a_flood_of_notifications_heard():
+    with connected("request_flood", timeout=20) as client:
+        assert echo(client) == "hello"
+        wait_until(lambda: len(kinds(client.traffic, "reply", "sent")) == 1_000, seconds=20)
+    with connected("notification_flood", timeout=20) as client:
+        assert echo(client) == "hello"
+        assert len(kinds(client.traffic, "notification", "received")) == 10_000
+
+
+# Interrupts
+
+
+@pytest.mark.parametrize("at", ["reading", "writing", "starting"])
+def test_an_interrupt_ends_the_call_at_hand_alone(at):
+    """A signal in the main thread, as Jupyter's interrupt: while the reply is awaited, while the server does
+    not read, and during the handshake."""
+    slow = (
+        "def call(m):\n"
+        "    if m['params']['arguments'].get('text') == 'hello': reply(m, text('hello'))\n"
+        "    elif m['params']['arguments'].get('deaf'): time.sleep(0.5)\n"
+    )
+    code = slow + ("while read(): pass" if at == "starting" else "serve(call)")
+    with client_of(tiny(code), timeout=20) as client:
+        if at != "starting":
+            client.initialize()
+        if at == "writing":
+            client.begin_call("x", {"deaf": True})
+        main = threading.main_thread().ident
+        waits_in = "_wait_until_writable" if at == "writing" else "reply"
+
+        def interrupt():
+            wait_until(lambda: sys._current_frames()[main].f_code.co_name == waits_in)
+            signal.pthread_kill(main, signal.SIGINT)
+
+        thread = threading.Thread(target=interrupt)
+        thread.start()
+        with pytest.raises(KeyboardInterrupt):
+            if at == "starting":
+                client.initialize()
+            else:
+                client.call_tool("x", {"text": "y" * (1_000_000 if at == "writing" else 1)})
+        thread.join()
+        if at == "starting":
+            assert not client.alive and is_gone(pid_of(client))
+            return
+        assert len(client._pending._waiting) == (at == "writing") and client.alive
+        assert echo(client) == "hello"
+        interrupted = kinds(client.traffic, "request", "sent")[-2].body["id"]
+        assert cancelled_ids(client.traffic) == [interrupted]
+
+
+# The end
+
+
+def test_closing_ends_every_call_that_waits_at_once():
+    with connected("never_ends") as client:
+        outcomes = []
+
+        def call():
+            try:
+                echo(client, timeout=30)
+            except McpError as problem:
+                outcomes.append(str(problem))
+
+        threads = [threading.Thread(target=call) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        wait_until(lambda: len(client._pending._waiting) == 4)
+        began = time.monotonic()
+        client.close()
+        for thread in threads:
+            thread.join()
+        assert time.monotonic() - began < PROMPT
+        assert outcomes == ["the client of 'faulty' is closed"] * 4
+        with pytest.raises(TransportError, match="is closed"):
+            echo(client)
+        assert not client.alive and repr(client) == "<Client 'faulty', closed>"
+
+
+def test_a_death_ends_every_call_that_waits_with_an_error_of_its_own():
+    with connected(tiny("n = []\nserve(lambda m: (n.append(m), len(n) == 3 and os._exit(9)))")) as client:
+        waiting = [client.begin_call("x") for _ in range(3)]
+        errors = []
+        for one in waiting:
+            with pytest.raises(ServerExited, match="status 9") as caught:
+                client.finish_call(one)
+            errors.append(caught.value)
+        assert len(set(map(id, errors))) == 3 and cancelled_ids(client.traffic) == []
+
+
+def test_a_server_that_dies_between_calls_is_noticed_without_one():
+    with connected("die_between_calls") as client:
+        assert echo(client) == "hello"
+        wait_until(lambda: not client.alive)
+        with pytest.raises(ServerExited, match=r"status 5; (.*\n)*.*the session has expired"):
+            echo(client)
+
+
+def test_a_server_that_closes_its_stdout_ends_the_calls_although_it_lives():
+    with connected("closes_stdout") as client:
+        with pytest.raises(TransportError, match="closed its stdout and runs on, unheard"):
+            echo(client)
+        assert not client.alive and not is_gone(pid_of(client))
+    assert is_gone(pid_of(client))
+
+
+def test_opening_and_closing_from_different_threads_in_any_order():
+    clients = [Client(StdioTransport(tiny(ECHO)), traffic=Traffic()) for _ in range(3)]
+    for client in clients:
+        in_a_thread(client.initialize)
+    for client in reversed(clients):
+        assert in_a_thread(echo, client) == "hello"
+    for client in (clients[1], clients[2], clients[0]):
+        in_a_thread(client.close)
+    assert all(is_gone(pid_of(client)) for client in clients)
+
+
+def in_a_thread(function, *arguments):
+    box = []
+    thread = threading.Thread(target=lambda: box.append(function(*arguments)))
+    thread.start()
+    thread.join()
+    return box[0]
+
+
+def test_the_client_works_while_an_event_loop_runs_in_the_same_thread():
+    async def cell():
+        with connected(tiny(ECHO)) as client:
+            return echo(client)
+
+    assert asyncio.run(cell()) == "hello"
+
+
+def test_a_server_starts_although_stderr_has_no_descriptor(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    with connected("none") as client:
+        assert echo(client) == "hello" and client.transport.stderr[0] == "faulty none: ready"
+
+
+# Values
+
+
+def test_a_tool_is_read_from_its_entry_which_stays_as_it_came():
+    entry = {"name": "x", "description": 7, "inputSchema": {"type": "object"}, "annotations": {"a": 1}}
+    tool = Tool.from_entry(entry)
+    assert (tool.name, tool.description, tool.input_schema, tool.raw) == ("x", "", {"type": "object"}, entry)
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        None,
+        "x",
+        [],
+        {},
+        {"name": ""},
+        {"name": 7, "inputSchema": {}},
+        {"name": "x"},
+        {"name": "x", "inputSchema": True},
+    ],
+)
+def test_an_entry_that_nobody_could_call_is_a_protocol_error(entry):
+    with pytest.raises(ProtocolError, match="tool"):
+        Tool.from_entry(entry)
+
+
+DEEP = json.loads('{"a":' * 900 + "1" + "}" * 900)
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        {},
+        {"content": None},
+        {"content": [DEEP]},
+        {"content": [{"type": "image", "data": "", "mimeType": DEEP}]},
+        {"content": [{"type": "resource_link", "uri": "x", "name": DEEP}]},
+        {"structuredContent": DEEP},
+        {"structuredContent": "\ud800"},
+        {"content": [{"type": "text", "text": ""}], "isError": True},
+        {"content": [{"type": "text", "text": "\ud83d"}]},
+    ],
+)
+def test_what_the_model_reads_is_never_empty_and_always_encodes(result):
+    def deeper(levels):
+        return ToolResult.from_result(result).text if levels == 0 else deeper(levels - 1)
+
+    for text in (deeper(0), deeper(60)):
+        assert text and text.encode("utf-8")
+
+
+def test_a_placeholder_is_short_whatever_it_stands_for():
+    for block in (
+        {"type": "x" * 5_000},
+        {"type": "image", "data": "AAAA", "mimeType": "y" * 5_000},
+        {"type": "resource_link", "uri": "z" * 5_000},
+        DEEP,
+    ):
+        assert len(block_text(block)) <= 302
+
+
+def test_a_null_error_beside_a_result_is_no_error_and_an_error_beside_a_result_is_one():
+    with connected("null_error_beside_result") as client:
+        assert echo(client) == "hello"
+    with connected("result_and_error") as client:
+        with pytest.raises(RpcError, match="and an error too"):
+            echo(client)
+        assert echo(client) == "hello"
+
+
+def test_structured_content_that_breaks_its_schema_is_a_warning_and_the_result_stands():
+    with connected("output_schema_broken") as client:
+        client.list_tools()
+        with pytest.warns(McpWarning, match="structured content breaks its schema"):
+            assert echo(client) == "hello"
+
+
+@pytest.mark.parametrize(
+    "schema", [{"type": "nonsense"}, {"$ref": "http://127.0.0.1:9/x"}, {"pattern": "("}, DEEP]
+)
+def test_an_output_schema_that_cannot_be_used_spoils_nothing(schema):
+    tool = {"name": "echo", "inputSchema": {}, "outputSchema": schema}
+    code = (
+        f"tool = json.loads({json.dumps(json.dumps(tool))})\n"
+        "serve(lambda m: reply(m, {'content': [], 'structuredContent': 'x'}),\n"
+        "      lambda m: m['method'] == 'tools/list' and reply(m, {'tools': [tool]}))"
+    )
+    with connected(tiny(code)) as client:
+        client.list_tools()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", McpWarning)
+            assert echo(client) == '"x"'
+
+
+def test_the_number_of_pages_is_bounded(monkeypatch):
+    monkeypatch.setattr("mcp_lessons.client.MAX_PAGES", 20)
+    with connected("endless_pages") as client, pytest.warns(McpWarning, match="the pages after the first 20"):
+        assert len(client.list_tools()) >= 20
+
+
+def test_a_page_that_fails_raises_its_error_and_the_next_listing_may_succeed():
+    with connected("page_two_fails") as client, pytest.raises(RpcError):
+        client.list_tools()
+
+
+def test_a_slow_start_has_a_deadline_of_its_own():
+    with client_of(faulty("slow_start", seconds=0.8), timeout=0.1) as client:
+        assert client.initialize(timeout=10).name == "faulty-slow_start"
