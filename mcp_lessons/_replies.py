@@ -143,9 +143,8 @@ class Watch:
         self._note("", {"stop_reason": stop_reason, "answer": answer, "turns": self.turn})
 
     def _note(self, direction: str, body: dict[str, Any]) -> None:
-        raw = json.dumps(body, ensure_ascii=False)
         where = {"server": self._model, "connection": self._connection, "direction": direction}
-        self._traffic.add("model", raw=raw, body=json.loads(raw), **where)
+        self._traffic.add("model", body=body, **where)
 
 
 def _get(thing: Any, name: str) -> Any:

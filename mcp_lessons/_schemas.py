@@ -172,13 +172,15 @@ def _fits(kind: str, value: Any) -> bool:
             return kind == "number" or (value > 0 if kind == "step" else value >= 0 and value == int(value))
         case ("types", str()):
             return value in _TYPES
-        case ("types", [_, *_]) | ("names", list()):
+        case ("types", [_, *_]):
             words = {word for word in value if isinstance(word, str)}
-            return len(words) == len(value) and (kind == "names" or words <= _TYPES)
+            return len(words) == len(value) and words <= _TYPES
+        case ("names", list()):
+            return all(isinstance(word, str) for word in value)
     return False
 
 
 def _finite(value: Any) -> bool:
-    return (
-        (isinstance(value, int) and not isinstance(value, bool)) or (isinstance(value, float) and isfinite(value))
-    )
+    if isinstance(value, float):
+        return isfinite(value)
+    return isinstance(value, int) and not isinstance(value, bool)

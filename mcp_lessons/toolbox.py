@@ -10,79 +10,21 @@ import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ._calls import Begun, call_server, failure, outcome, unknown_tool
+from ._calls import Begun, failure, outcome, unknown_tool
 from ._config import mount_arguments, servers_in
 from ._functions import call_function, description_of, schema_of
+from ._mounted import Entry, Mounted
 from ._names import full_name, public_names
-from ._schemas import repair, utf8
+from ._schemas import utf8
 from .client import Client
 from .errors import McpError, McpWarning
-from .results import Tool, ToolResult
+from .results import ToolResult
 from .stdio import StdioTransport
 from .traffic import Traffic
-
-LONGEST_DESCRIPTION = 10_000
-"""Characters of a description that a model is told; it pays for them in every request."""
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One row of the table: whose tool it is (server "" for your own), what the model is told of it,
-    and `begin(arguments, alone)`, which sends a call on its way."""
-
-    server: str
-    tool: str
-    connection: int
-    told: dict[str, Any]
-    begin: Callable[[dict[str, Any], bool], Begun]
-
-
-@dataclass(eq=False)
-class Mounted:
-    """A server in the toolbox: its client, how it was mounted, what it offered last."""
-
-    client: Client
-    command: list[str]
-    only: Sequence[str] | None
-    entries: list[Entry] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-
-    def list(self) -> list[str]:
-        """Ask the server for its tools; returns what there is to say that was not said before."""
-        before, self.notes = self.notes, []
-        tools = self.client.list_tools()
-        missing = set(self.only or ()) - {tool.name for tool in tools}
-        self.notes += [f"there is no tool {name!r}, which only= names" for name in sorted(missing)]
-        self.entries = [self.entry(tool) for tool in tools if self.offers(tool)]
-        return [f"{self.client.name}: {note}" for note in self.notes if note not in before]
-
-    def offers(self, tool: Tool) -> bool:
-        """Whether the model is to have this tool. A tool that runs only as a task cannot just be called.
-
-        https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks
-        """
-        if self.only is not None and tool.name not in self.only:
-            return False
-        execution = tool.raw.get("execution")
-        if isinstance(execution, dict) and execution.get("taskSupport") == "required":
-            self.notes.append(f"{tool.name[:80]!r} is left out: it runs as a task alone")
-            return False
-        return True
-
-    def entry(self, tool: Tool) -> Entry:
-        """The row for a tool: its schema as endpoints take it, and no closure over a loop's variable."""
-        parameters, problems = repair(tool.input_schema)
-        if len(tool.description) > LONGEST_DESCRIPTION:
-            problems.append(f"its description is cut at {LONGEST_DESCRIPTION} characters")
-        self.notes += [f"{tool.name[:80]!r}: {problem}" for problem in problems]
-        told = {"description": utf8(tool.description[:LONGEST_DESCRIPTION]), "parameters": parameters}
-        begin = partial(call_server, self.client, tool.name)
-        return Entry(self.client.name, tool.name, self.client.connection or 0, told, begin)
 
 
 class Toolbox:
@@ -126,7 +68,7 @@ class Toolbox:
             client.connect(era=self.era)
             notes = server.list()
         except BaseException:
-            self._leave_place(name, server)
+            self._leave_place(name, server, was_offered=bool(replaced))
             raise
         self._changed(f"{name} joins", [*replaced, *notes], name)
 
@@ -256,14 +198,15 @@ class Toolbox:
         old.client.close()
         return [f"{name} was mounted already: the old server is closed, this is a new one"]
 
-    def _leave_place(self, name: str, server: Mounted) -> None:
+    def _leave_place(self, name: str, server: Mounted, was_offered: bool = True) -> None:
         with self._lock:
             if self._servers.get(name) is server:
                 del self._servers[name]
         try:
             server.client.close()
         finally:
-            self._changed(f"{name} leaves", (), name)
+            if was_offered:
+                self._changed(f"{name} leaves", (), name)
 
     def _changed(self, cause: str, notes: Sequence[str], server: str = "") -> None:
         """Make the table anew, record it, and warn of what was left out."""
