@@ -24,7 +24,7 @@ from .client import Client
 from .errors import McpError, McpWarning
 from .results import ToolResult
 from .stdio import StdioTransport
-from .traffic import Traffic
+from .traffic import Traffic, redact_command
 
 
 class Toolbox:
@@ -177,11 +177,13 @@ class Toolbox:
         with self._lock:
             stale = {name: s for name, s in self._servers.items() if s.client.tools_stale and s.client.alive}
         for name, server in stale.items():
+            before = [entry.told for entry in server.entries]
             try:
                 notes = server.list()
             except McpError as problem:
                 notes = [f"{name}: its tools changed, listing them failed, the old list stays: {problem}"]
-            self._changed(f"{name}: list_changed", notes, name)
+            if notes or [entry.told for entry in server.entries] != before:
+                self._changed(f"{name}: list_changed", notes, name)
 
     def _take_place(self, name: str, server: Mounted) -> list[str]:
         """Put `server` under `name`; the one that it replaces is closed, and said to be."""
@@ -189,7 +191,7 @@ class Toolbox:
             old = self._servers.get(name)
             if old is not None and old.command != server.command:
                 raise ValueError(
-                    f"{name!r} is mounted with another command, {old.command}: "
+                    f"{name!r} is mounted with another command, {redact_command(old.command)}: "
                     f"take another name, or say toolbox.unmount({name!r}) first"
                 )
             self._servers[name] = server
@@ -245,6 +247,6 @@ def _check_mount(name: str, command: Any, only: Any) -> None:
     if not isinstance(name, str) or not name:
         raise ValueError("a server needs a name: its tools are offered as <name>__<tool>")
     if isinstance(command, str) and "://" in command:
-        raise ValueError(f"{name}: so far only servers with a command can be mounted, not a URL: {command}")
+        raise ValueError(f"{name}: so far only servers with a command can be mounted, not a URL")
     if isinstance(only, str):
         raise TypeError(f"{name}: only= is a list of names, as in only=[{only!r}]")

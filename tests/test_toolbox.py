@@ -356,6 +356,29 @@ def test_ctrl_c_while_waiting_cancels_every_call_of_the_batch() -> None:
         assert toolbox.call("s__quick").text == "ok"
 
 
+def test_a_command_with_a_key_in_it_is_not_shown_whole() -> None:
+    with Toolbox() as toolbox:
+        toolbox.mount(
+            "s", [*tiny("serve(None, lambda m: 'id' in m and reply(m, {'tools': []}))"), "--api-key", "abc"]
+        )
+        with pytest.raises(ValueError, match="another command") as refused:
+            toolbox.mount("s", WEATHER)
+        assert "abc" not in str(refused.value)
+
+
+def test_ctrl_c_while_a_batch_waits_cancels_each_of_its_calls() -> None:
+    silent = tiny("TOOLS = [{'name': 'x'}]\n" + LISTING.replace("reply(m, text", "(m, text"))
+    signals = telling("str(os.kill(int(os.environ['CLIENT']), signal.SIGINT))")
+    with toolbox_of(a=silent) as toolbox:
+        toolbox.mount("b", signals, env={"CLIENT": str(os.getpid())})
+        with pytest.raises(KeyboardInterrupt):
+            list(toolbox.call_all([("a__x", {}), ("a__x", {}), ("b__x", {})]))
+        sent = [event.body for event in toolbox.traffic if event.direction == "sent" and event.server == "a"]
+        called = [message["id"] for message in sent if message["method"] == "tools/call"]
+        cancelled = [message["params"]["requestId"] for message in sent[-2:]]
+        assert sorted(cancelled) == called and len(called) == 2
+
+
 # The list changes
 
 
@@ -370,6 +393,14 @@ def test_a_list_that_changed_is_asked_for_again_before_the_next_schemas_or_call(
         assert "s__mul" in toolbox.call("s__echo", {"text": "x"}).text
         assert offered(toolbox) == ["s__add", "s__mul"]
         assert [e["cause"] for e in events(toolbox)] == ["s joins", "s: list_changed"]
+
+
+def test_a_server_that_says_so_for_nothing_is_asked_again_and_nothing_is_recorded() -> None:
+    with toolbox_of(s=faulty("list_changed_always")) as toolbox:
+        for _ in range(3):
+            toolbox.call("s__add", {"a": 1, "b": 2})
+            assert offered(toolbox) == ["s__echo", "s__add"]
+        assert [event["cause"] for event in events(toolbox)] == ["s joins"]
 
 
 def test_a_list_that_cannot_be_had_again_stays_as_it_was_with_one_warning() -> None:
