@@ -39,7 +39,7 @@ class Mounted:
     entries: list[Entry] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
-    def list(self) -> list[str]:
+    def relist(self) -> list[str]:
         """Ask the server for its tools; returns what there is to say that was not said before."""
         before, self.notes = self.notes, []
         tools = self.client.list_tools()

@@ -71,6 +71,11 @@ class Reply:
         self.text += added
         return added
 
+    @property
+    def cut(self) -> bool:
+        """Whether the reply was cut at the token limit: then what it calls may not be what it meant."""
+        return self.finish_reason in ("length", "max_tokens", "model_length")
+
     def check(self, llm: Any, stream: bool) -> None:
         """ModelError for a reply that holds nothing, or a stream that ended in the middle."""
         if self._empty:

@@ -80,7 +80,7 @@ def run_agent(
             reply = ask(llm, model, messages, toolbox.schemas(), stream, watch)
             calls = read_calls(reply.calls, messages)
             messages.append(assistant_message(reply.text, calls))
-            if reply.finish_reason == "length":
+            if reply.cut:
                 stop_reason, cut = (
                     "length",
                     ToolResult.from_text("not run: the message was cut", is_error=True),

@@ -66,7 +66,7 @@ class Toolbox:
         replaced = self._take_place(name, server)
         try:
             client.connect(era=self.era)
-            notes = server.list()
+            notes = server.relist()
         except BaseException:
             self._leave_place(name, server, was_offered=bool(replaced))
             raise
@@ -179,7 +179,7 @@ class Toolbox:
         for name, server in stale.items():
             before = [entry.told for entry in server.entries]
             try:
-                notes = server.list()
+                notes = server.relist()
             except McpError as problem:
                 notes = [f"{name}: its tools changed, listing them failed, the old list stays: {problem}"]
             if notes or [entry.told for entry in server.entries] != before:

@@ -271,6 +271,12 @@ def test_a_message_cut_at_the_token_limit_runs_nothing_and_ends_the_run(
     ask(toolbox, says("Again."), question=result.messages)
 
 
+@pytest.mark.parametrize("reason", ["max_tokens", "model_length"])
+def test_the_token_limit_goes_by_other_names_too(toolbox: Toolbox, reason: str) -> None:
+    result, _ = ask(toolbox, calls(("c1", "add", "{}"), finish_reason=reason))
+    assert (result.stop_reason, toolbox.heard) == ("length", [])
+
+
 def test_calls_are_run_whatever_the_finish_reason_says(toolbox: Toolbox) -> None:
     for reason in ("stop", None, "", "function_call", "eos"):
         ask(toolbox, calls(("c1", "add", "{}"), finish_reason=reason))

@@ -18,6 +18,7 @@ from test_schemas import ACCEPTED
 from mcp_lessons.errors import McpError, McpWarning, ServerExited, TransportError
 from mcp_lessons.results import ToolResult
 from mcp_lessons.toolbox import Toolbox
+from mcp_lessons.traffic import Traffic
 
 WEATHER = [sys.executable, "-m", "mcp_lessons.servers.weather"]
 MAPS = [sys.executable, "-m", "mcp_lessons.servers.maps"]
@@ -175,6 +176,21 @@ def test_a_server_that_does_not_start_is_an_error_and_the_others_stay() -> None:
             toolbox.mount("none", ["no-such-command"])
         assert offered(toolbox) == ["good__echo", "good__add"]
         toolbox.mount("bad", faulty("none"))
+
+
+def test_a_server_without_tools_is_mounted_and_offers_none() -> None:
+    with toolbox_of(s=faulty("no_tools")) as toolbox:
+        assert offered(toolbox) == []
+        assert repr(toolbox) == "<Toolbox: 0 tools>\n  s: no tools"
+
+
+def test_a_toolbox_that_nothing_refers_to_any_more_hangs_up() -> None:
+    traffic, gone = Traffic(), threading.Event()
+    traffic.subscribe(lambda e: gone.set() if e.kind == "process" and e.body["event"] == "exited" else None)
+    toolbox = Toolbox(traffic=traffic)
+    toolbox.mount("s", faulty("none"))
+    del toolbox
+    assert gone.wait(5)
 
 
 def test_mounting_again_replaces_the_server_with_one_warning() -> None:
