@@ -20,6 +20,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+from urllib.parse import urlsplit
 
 from ._oracle_requests import BadRequest, check_request, said_so_far
 from ._oracle_rules import decide
@@ -185,17 +186,24 @@ def choose_llm() -> tuple[Any, str]:
     With neither base URL nor model (a key alone is no wish to use it) it is the Oracle, at most one
     a process. ModelError when the endpoint cannot be asked for its models, or lists none.
     """
-    from openai import OpenAI
-
     base_url, key, model = (os.environ.get(f"OPENAI_{name}") for name in ("BASE_URL", "API_KEY", "MODEL"))
     if not base_url and not model:
         with _lock:
             _shared[:] = _shared or [Oracle()]
-            return OpenAI(base_url=_shared[0].base_url, api_key="offline"), MODEL
+            return _client(_shared[0].base_url, "offline"), MODEL
     if not base_url and not key:
         raise ModelError("OPENAI_MODEL is set, but neither OPENAI_BASE_URL nor OPENAI_API_KEY")
-    client = OpenAI(base_url=base_url or None, api_key=key or "no-key")
+    client = _client(base_url, key or "no-key")
     return client, model or first_model(client)
+
+
+def _client(base_url: str | None, key: str) -> Any:
+    from openai import DefaultHttpxClient, OpenAI
+
+    # What listens on this machine is reached directly, whatever proxy the environment names.
+    direct = urlsplit(base_url or "").hostname in ("127.0.0.1", "localhost", "::1")
+    http_client = DefaultHttpxClient(trust_env=False) if direct else None
+    return OpenAI(base_url=base_url or None, api_key=key, http_client=http_client)
 
 
 def _close() -> None:

@@ -607,6 +607,14 @@ def test_close_ends_the_oracle_and_the_next_call_starts_another(environment):
         assert client.models.list().data
 
 
+def test_a_proxy_in_the_environment_is_no_way_to_this_machine(environment):
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
+        environment(name, "http://127.0.0.1:9")
+    environment("NO_PROXY", "")
+    with choose_llm()[0] as client:
+        assert client.models.list().data
+
+
 def test_a_key_alone_is_no_wish_to_use_it(environment):
     environment("OPENAI_API_KEY", "sk-secret")
     client, model = choose_llm()
