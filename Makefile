@@ -19,19 +19,19 @@ NBVAL := PYTHONPATH=tests PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 $(BIN)/python -m pyte
 lab: $(VENV)/lab-ready
 	@$(BIN)/mcp-lessons lab
 
-test: $(VENV)/test-ready needs $(NPM) lint views unit notebooks refresh
+test: needs $(VENV)/test-ready $(NPM) lint views unit notebooks refresh
 	@echo "== all of it holds"
 
-needs: $(VENV)/test-ready
-	@$(BIN)/python tests/needs.py
+needs:
+	@$(find_python); "$$found" tests/needs.py
 
 lint: $(VENV)/test-ready
 	$(call stage,ruff,$(BIN)/ruff check . && $(BIN)/ruff format --check .)
 
-views: $(VENV)/test-ready needs $(NPM)
+views: needs $(VENV)/test-ready $(NPM)
 	$(call stage,the views under node,$(BIN)/python tests/needs.py --node-tests)
 
-unit: $(VENV)/test-ready needs $(NPM)
+unit: needs $(VENV)/test-ready $(NPM)
 	$(call stage,the package and the exercises,$(BIN)/python -m pytest --durations=10)
 
 notebooks: $(VENV)/test-ready
@@ -53,18 +53,23 @@ $(NPM): tests/package.json | needs
 	@cd tests && npm install --no-package-lock --no-audit --no-fund --loglevel=error
 	@touch $@
 
-# $(call set_up,what to install): find Python, make the environment if it is not there, install into it
+# Set $$found to .venv's Python, or to one that can make it; say what to install when there is none
+define find_python
+for python in $(BIN)/python $(PYTHON) python3.13 python3.12 python3.11 python3; do \
+	"$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && found=$$python && break; \
+done; \
+if [ -z "$$found" ]; then \
+	echo "Python 3.11 or newer is needed, and neither python3.13, python3.12, python3.11 nor python3 is one."; \
+	echo "Install it (Debian, Ubuntu: apt install python3 python3-venv; macOS: brew install python), try again."; \
+	exit 1; \
+fi
+endef
+
+# $(call set_up,what to install): make .venv if it is not there, install into it
 define set_up
-echo "== setting up $(VENV)"; \
-if ! $(BIN)/python -c pass 2>/dev/null; then \
-	for python in $(PYTHON) python3.13 python3.12 python3.11 python3; do \
-		"$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && found=$$python && break; \
-	done; \
-	if [ -z "$$found" ]; then \
-		echo "Python 3.11 or newer is needed, and neither python3.13, python3.12, python3.11 nor python3 is one."; \
-		echo "Install it (Debian, Ubuntu: apt install python3 python3-venv; macOS: brew install python), try again."; \
-		exit 1; \
-	fi; \
+$(find_python); \
+echo "== setting up $(VENV) with $$($$found --version)"; \
+if [ "$$found" != $(BIN)/python ]; then \
 	if ! "$$found" -c 'import venv, ensurepip' 2>/dev/null; then \
 		echo "$$found cannot make a virtual environment. On Debian and Ubuntu: apt install python3-venv, try again."; \
 		exit 1; \

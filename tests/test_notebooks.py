@@ -201,6 +201,32 @@ def test_check_says_what_is_wrong_and_writes_nothing(
     assert committed.read_bytes() == before
 
 
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("/tmp/ipykernel_31/4.py:3: McpWarning: x", "<cell>:3: McpWarning: x"),
+        ("/a b/src/mcp_lessons/views/_text.py:12: McpWarning", "/a mcp_lessons/views/_text.py: McpWarning"),
+        ('File "/opt/x/mcp_lessons/client.py", line 7', 'File "mcp_lessons/client.py'),
+        ('["/opt/v/bin/python3.12", "-m"]', '["python", "-m"]'),
+        (r'"{\"command\": \"/opt/v/bin/python\"}"', r'"{\"command\": \"python\"}"'),
+        (
+            "spawned /opt/v/bin/python -m mcp_lessons.servers.weather",
+            "spawned python -m mcp_lessons.servers.weather",
+        ),
+        ("/var/folders/q/tmpab12_x9z/notes.txt", "TMP/notes.txt"),
+        ("http://127.0.0.1:51234/v1", "http://127.0.0.1:PORT/v1"),
+        ("<Thing at 0x7f8a9c001234>", "<Thing at 0x…>"),
+        (
+            "see https://docs.python.org/3/ in /usr/share/python",
+            "see https://docs.python.org/3/ in /usr/share/python",
+        ),
+    ],
+)
+def test_cleaning_takes_out_what_differs_and_nothing_twice(said: str, kept: str) -> None:
+    assert notebook.clean(said) == kept
+    assert notebook.clean(kept) == kept
+
+
 def test_check_passes_what_refresh_wrote(committed: Path) -> None:
     assert refresh(check=True, folder=committed.parent) == 0
 
