@@ -37,9 +37,10 @@ def chunks_of(llm: Any, request: dict[str, Any]) -> Iterator[Any]:
 
 def model_error(llm: Any, problem: Exception) -> ModelError:
     """What the endpoint said, in its own words, and a hint."""
-    cause = f" ({str(problem.__cause__)[:300]})" if problem.__cause__ else ""
-    hint = HINTS.get(getattr(problem, "status_code", None), "")
-    words = f"{getattr(llm, 'base_url', 'the model')}: {str(problem)[:1000] or type(problem).__name__}{cause}"
+    cause, status = problem.__cause__, getattr(problem, "status_code", None)
+    said = str(problem)[:1000] or type(problem).__name__
+    words = f"{getattr(llm, 'base_url', 'the model')}: {said}" + (f" ({str(cause)[:300]})" if cause else "")
+    hint = HINTS.get(status, "") if status != 400 or "tool" in said.lower() else ""
     return ModelError(utf8(f"{words}\nHint: {hint}" if hint else words))
 
 

@@ -63,14 +63,15 @@ class Toolbox:
         transport = StdioTransport(command, env=env, cwd=cwd)
         client = Client(transport, name=name, traffic=self.traffic, timeout=timeout, handlers=handlers)
         server = Mounted(client, transport.command, only)
-        replaced = self._take_place(name, server)
+        replaced: list[str] = []
         try:
+            replaced = self._take_place(name, server)
             client.connect(era=self.era)
             notes = server.relist()
         except BaseException:
             self._leave_place(name, server, was_offered=bool(replaced))
             raise
-        self._changed(f"{name} joins", [*replaced, *notes], name)
+        self._changed(f"{name} joins", replaced + notes, name)
 
     def unmount(self, name: str) -> None:
         """Close this server and offer its tools no longer."""

@@ -9,9 +9,24 @@ import time
 from typing import Any
 
 import pytest
-from fake_llm import Answer, Endpoint, call, calls, delta, message, piece, refuses, says, stream
+from fake_llm import (
+    Answer,
+    Endpoint,
+    call,
+    calls,
+    delta,
+    message,
+    piece,
+    refuses,
+    says,
+    stream,
+    what_a_strict_endpoint_refuses,
+)
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from mcp_lessons.agent import AgentResult, run_agent
+from mcp_lessons._replies import Reply
+from mcp_lessons.agent import AgentResult, assistant_message, read_calls, run_agent, tool_message
 from mcp_lessons.errors import ModelError
 from mcp_lessons.results import ToolResult
 from mcp_lessons.toolbox import Toolbox
@@ -429,6 +444,66 @@ def test_a_second_choice_is_not_mixed_into_the_first(toolbox: Toolbox) -> None:
     assert result.answer == "A"
 
 
+PARTS = st.sampled_from(
+    [
+        "choices",
+        "delta",
+        "message",
+        "content",
+        "tool_calls",
+        "function",
+        "name",
+        "arguments",
+        "id",
+        "index",
+        "finish_reason",
+        "usage",
+        "text",
+        "refusal",
+        "prompt_tokens",
+        "function_call",
+    ]
+)
+SCRAPS = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.text(st.characters(), max_size=6)
+    | st.sampled_from(["add", "{}", '{"a": 1}', '{"a": NaN}', "[1]", '"{}"', "stop", "length"])
+)
+CHUNKS = st.recursive(
+    SCRAPS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(PARTS, inner, max_size=5),
+    max_leaves=12,
+)
+PIECES = st.fixed_dictionaries(
+    {},
+    optional={
+        "index": st.sampled_from([None, 0, 1, "0"]),
+        "id": st.sampled_from([None, "", "c1", "c2", 7, "\ud800"]),
+        "function": st.none() | st.fixed_dictionaries({}, optional={"name": SCRAPS, "arguments": CHUNKS}),
+    },
+)
+DELTAS = st.fixed_dictionaries(
+    {}, optional={"content": CHUNKS, "tool_calls": st.lists(PIECES | CHUNKS, max_size=3)}
+)
+STREAMED = st.builds(lambda part: {"choices": [{"delta": part}]}, DELTAS)
+WHOLE = st.builds(lambda part: {"choices": [{"message": part}]}, DELTAS)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(STREAMED | CHUNKS, max_size=6) | st.lists(WHOLE, min_size=1, max_size=1))
+def test_whatever_an_endpoint_sends_the_history_is_what_a_strict_one_takes_back(chunks: list[Any]) -> None:
+    reply = Reply()
+    for chunk in chunks:
+        reply.take(chunk)
+    made = read_calls(reply.calls, [])
+    history = [{"role": "user", "content": "?"}, assistant_message(reply.text, made)]
+    history += [tool_message(call, ToolResult.from_text("ok")) for call in made]
+    json.dumps(history, ensure_ascii=False, allow_nan=False).encode("utf-8")
+    assert what_a_strict_endpoint_refuses({"messages": history}) == ""
+
+
 # Results
 
 
@@ -587,6 +662,7 @@ def test_the_record_holds_every_request_every_reply_and_the_end(toolbox: Toolbox
     ("answer", "words"),
     [
         (refuses(400, '"auto" tool choice is not enabled'), ["is not enabled", "enable-auto-tool-choice"]),
+        (refuses(400, "the context is too long"), ["the context is too long"]),
         (refuses(401, "no such key"), ["no such key", "OPENAI_API_KEY"]),
         (refuses(404, "model 'm' not found"), ["model 'm' not found", "/v1"]),
         (refuses(429, "slow down"), ["slow down", "Hint"]),
