@@ -16,7 +16,12 @@ export function recordWidget(createStore, mount) {
     let shown = 0;
     return {
       initialize({ model }) {
-        model.on("msg:custom", (message) => receive(store, message));
+        const again = () => model.send({ op: "hello", page });
+        const link = new Link(store, () => { if (shown) again(); });
+        const start = () => link.start(model.get("_start"));
+        model.on("msg:custom", (message) => link.take(message));
+        model.on("change:_start", start);
+        start();
       },
       render({ model, el: host, signal }) {
         const ends = new AbortController();
@@ -51,10 +56,40 @@ export function standAlone(host, createStore, mount, message) {
   return store;
 }
 
-function receive(store, message) {
-  if (message?.op !== "reset" && message?.op !== "add") return;
-  const parsed = { ...message, rows: JSON.parse(message.rows), servers: JSON.parse(message.servers) };
-  store[message.op](parsed);
+/** What comes from the kernel, in order and without a gap; `again` asks for everything. */
+export class Link {
+  constructor(store, again) {
+    this.store = store;
+    this.again = again;
+    this.upto = -1; // the last event that the store knows of
+    this.asked = false;
+  }
+
+  /** What stood there when the page was opened: a list of messages as JSON text, or "". */
+  start(text) {
+    const messages = text ? JSON.parse(text) : [];
+    if (messages.length && messages[0].upto > this.upto) messages.forEach((message) => this.take(message));
+  }
+
+  take(message) {
+    if (message?.op === "reset") this.pass("reset", message);
+    else if (message?.op === "more" && message.upto === this.upto) this.pass("add", message);
+    else if (message?.op === "add" && message.upto > this.upto) this.next(message);
+  }
+
+  next(message) {
+    if (message.after <= this.upto) this.pass("add", message);
+    else if (!this.asked) {
+      this.asked = true;
+      this.again();
+    }
+  }
+
+  pass(how, message) {
+    this.upto = message.upto;
+    if (how === "reset") this.asked = false;
+    this.store[how]({ ...message, rows: JSON.parse(message.rows), servers: JSON.parse(message.servers) });
+  }
 }
 
 function live(root, signal) {

@@ -1,0 +1,1 @@
+"""Tests in a real browser: real JupyterLab, and pages made by `save_html`."""

@@ -1,0 +1,67 @@
+"""Fixtures: one JupyterLab and one Chromium for all tests of the browser."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, Playwright, sync_playwright
+
+from .lab import Lab, LabPage, Watched, chromium_context
+
+
+@pytest.fixture(scope="session")
+def playwright() -> Iterator[Playwright]:
+    with sync_playwright() as started:
+        yield started
+
+
+@pytest.fixture(scope="session")
+def context(playwright: Playwright, chromium: str) -> Iterator[BrowserContext]:
+    with chromium_context(playwright, chromium) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="session")
+def lab() -> Iterator[Lab]:
+    with Lab() as started:
+        yield started
+
+
+@pytest.fixture
+def tab(context: BrowserContext) -> Iterator[Page]:
+    page = context.new_page()
+    yield page
+    page.close()
+
+
+@pytest.fixture
+def lab_page(lab: Lab, tab: Page) -> Iterator[LabPage]:
+    """An empty tab for a notebook; page errors, dialogs and requests elsewhere fail the test."""
+    page = LabPage(tab, lab)
+    yield page
+    lab.end_sessions()
+    page.check()
+
+
+Show = Callable[..., Page]
+
+
+@pytest.fixture
+def show(tab: Page, tmp_path: Path) -> Iterator[Show]:
+    """`show(traffic)` opens the page that `save_html` makes of it."""
+    from mcp_lessons.views._page import save_html
+
+    watched = Watched(tab, "file://")
+
+    def show_it(traffic: Any, width: int = 1400, height: int = 1000, scheme: str = "light") -> Page:
+        path = tmp_path / "traffic.html"
+        save_html(traffic, path)
+        tab.set_viewport_size({"width": width, "height": height})
+        tab.emulate_media(color_scheme=scheme, forced_colors="none", reduced_motion="no-preference")
+        tab.goto(path.as_uri())
+        tab.wait_for_selector(".mt-foot")
+        return tab
+
+    yield show_it
+    watched.check()

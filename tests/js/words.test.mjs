@@ -1,0 +1,105 @@
+// What stands on a row, what explains it, what is exported.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import test from "node:test";
+import { visible } from "../../mcp_lessons/views/common.js";
+import { explain } from "../../mcp_lessons/views/explain.js";
+import { mermaidText, redact, toJsonl, toMermaid } from "../../mcp_lessons/views/exporting.js";
+import { ends } from "../../mcp_lessons/views/layout.js";
+import { Link } from "../../mcp_lessons/views/page.js";
+import { asPython, literal } from "../../mcp_lessons/views/python.js";
+import { Store } from "../../mcp_lessons/views/record.js";
+import { duration, sentence, words } from "../../mcp_lessons/views/words.js";
+
+const E = JSON.parse(readFileSync(new URL("../../mcp_lessons/views/text/explain.json", import.meta.url)));
+
+function entries(...rows) {
+  const store = new Store();
+  store.reset({ servers: [], rows: rows.map((one, i) => ({ seq: i + 1, t: i, connection: 1, server: "files", direction: "sent", ...one, raw: one.raw ?? JSON.stringify(one.body) })) });
+  return store.entries;
+}
+
+const request = (method, params, id = 1) => ({ kind: "request", direction: "sent", body: { jsonrpc: "2.0", id, method, params } });
+const reply = (result, id = 1) => ({ kind: "reply", direction: "received", body: { jsonrpc: "2.0", id, result } });
+
+test("a call reads as code, its reply as text", () => {
+  const [asked, answered] = entries(request("tools/call", { name: "add", arguments: { a: 19, b: 23 } }), reply({ content: [{ type: "text", text: "42" }] }));
+  assert.equal(words(asked).text, "add(a=19, b=23)");
+  assert.deepEqual([words(answered).word, words(answered).text], ["result", "42"]);
+  assert.equal(sentence(answered, ends(answered)), "Message 2, 1.000 seconds: reply from files to Client, id 1 result 42, took 1.00 s");
+});
+
+test("every method of the protocol has its own sentence, with no hole left in it", () => {
+  for (const [table, kind] of [[E.request, "request"], [E.notification, "notification"]]) {
+    for (const method of Object.keys(table)) {
+      const [entry] = entries({ kind, direction: "sent", body: { jsonrpc: "2.0", id: kind === "request" ? 1 : undefined, method, params: { requestId: 1, uri: "file:///x", name: "x" } } });
+      for (const said of explain(entry, ends(entry))) assert.doesNotMatch(said.replace("file:///{path}", ""), /\{\w+\}|undefined/, method);
+    }
+  }
+});
+
+test("each fault is explained in its own words", () => {
+  const say = (...rows) => { const made = entries(...rows); const last = made.at(-1); return explain(last, ends(last)).join(" "); };
+  assert.match(say({ kind: "noise", direction: "received", raw: "banner" }), /only messages belong/);
+  assert.match(say({ kind: "noise", direction: "received", raw: "[1]" }), /removed batches/);
+  assert.match(say({ kind: "noise", direction: "received", raw: "Content-Length: 12" }), /language servers/);
+  assert.match(say(reply({}, 9)), /an orphan/);
+  assert.match(say(request("ping"), reply({}), reply({})), /exactly one reply/);
+  assert.match(say(request("ping"), request("ping")), /never be used twice/);
+  assert.match(say({ kind: "process", direction: "", raw: "", body: { event: "exited", status: 7 } }), /status 7/);
+  assert.match(say({ kind: "process", direction: "", raw: "", body: { event: "exited", status: -9 } }), /signal 9/);
+  assert.match(say(request("tools/list"), { kind: "reply", direction: "received", body: { jsonrpc: "2.0", id: 1, error: { code: -32601, message: "no" } } }), /-32601|not known here/);
+  assert.match(say(request("initialize", { protocolVersion: "2025-11-25" }), reply({ protocolVersion: "2031-01-01" })), /none of the known/);
+  assert.match(say(request("tools/call", { name: "x" }), reply({ isError: true })), /not a protocol error/);
+  assert.match(say({ kind: "stderr", direction: "", raw: "a\u200bb" }), /not seen/);
+});
+
+test("hidden characters are shown by their number, also halves of characters", () => {
+  assert.equal(visible("a\u200b\u202e\ud800\u{1f600}"), "a⟨U+200B⟩⟨U+202E⟩⟨U+D800⟩\u{1f600}");
+});
+
+test("copied Python is a whole cell when the command is known, and Python's own words", () => {
+  const spawned = { kind: "process", direction: "", raw: "", body: { event: "spawned", command: ["python", "-m", "files"] } };
+  const made = entries(spawned, request("tools/call", { name: "search", arguments: { deep: true, at: null, q: "a\"\\\u200b\n" }, _meta: { progressToken: 3 } }));
+  const code = asPython(made[1], made);
+  assert.match(code, /with Client\(StdioTransport\(\["python", "-m", "files"\]\), name="files"\) as client:/);
+  assert.match(code, /\{"deep": True, "at": None, "q": "a\\"\\\\\\u200b\\n"\}/);
+  assert.doesNotMatch(code, /progressToken/);
+  assert.equal(literal("\u{1f600}"), '"\\U0001f600"');
+});
+
+test("secrets are left out of both exports, and the rest stays as it was", () => {
+  const [entry] = entries(request("tools/call", { name: "x", arguments: { api_key: "sk-abcdefgh12", note: "Bearer abc.def" }, _meta: { progressToken: "7" } }));
+  const line = toJsonl([entry]);
+  assert.doesNotMatch(line, /sk-abcdefgh12|abc\.def/);
+  assert.equal(JSON.parse(line).body.params._meta.progressToken, "7");
+  assert.deepEqual(redact({ maxTokens: 5, nextCursor: "abc", password: "" }), { maxTokens: 5, nextCursor: "abc", password: "" });
+});
+
+test("Mermaid gets no sign that means something to it", () => {
+  assert.equal(mermaidText('a;b<img>#c: "end"\n%%'), "a#59;b#60;img#62;#35;c#58; #34;#101;nd#34; #37;#37;");
+  const store = new Store();
+  store.reset({ servers: ["files"], rows: [{ seq: 1, t: 0, connection: 1, server: "files", direction: "sent", kind: "request", raw: '{"jsonrpc":"2.0","id":1,"method":"tools/list"}' }] });
+  assert.equal(toMermaid(store.entries, store), "sequenceDiagram\n    participant p0 as Client\n    participant p1 as files\n    p0->>p1: [1] tools/list\n");
+});
+
+test("durations are told in units that fit", () => {
+  assert.deepEqual([0.0034, 0.212, 1.2, 75].map(duration), ["3.4 ms", "212 ms", "1.20 s", "1 min 15 s"]);
+});
+
+test("the link asks again once when a message is missing, and takes nothing twice", () => {
+  const seen = [];
+  let asked = 0;
+  const link = new Link({ reset: (m) => seen.push(["reset", m.rows.length]), add: (m) => seen.push(["add", m.rows.length]) }, () => { asked += 1; });
+  const message = (op, after, upto, n) => ({ op, after, upto, rows: JSON.stringify(Array(n).fill(0)), servers: "[]" });
+  link.start(JSON.stringify([message("reset", -1, 2, 2), message("more", 2, 2, 1)]));
+  link.take(message("add", 2, 3, 1));
+  link.take(message("add", 2, 3, 1));
+  link.take(message("add", 5, 6, 1));
+  link.take(message("add", 6, 7, 1));
+  link.take(message("reset", -1, 7, 7));
+  link.take(message("add", 7, 8, 1));
+  assert.deepEqual(seen, [["reset", 2], ["add", 1], ["add", 1], ["reset", 7], ["add", 1]]);
+  assert.equal(asked, 1);
+});
