@@ -14,8 +14,8 @@ import pytest
 from gate import pytest_configure, pytest_sessionfinish  # noqa: F401
 from gate import pytest_terminal_summary as _not_run
 from needs import find_chromium
+from project import core_files
 
-ROOT = Path(__file__).resolve().parent.parent
 AFTERLIFE_SECONDS = 3.0
 
 _base = Path(tempfile.mkdtemp(prefix="mcp-lessons-"))
@@ -60,11 +60,6 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     _not_run(terminalreporter, config)
     lines = sum(len(path.read_text(encoding="utf-8").splitlines()) for path in core_files())
     terminalreporter.write_line(f"mcp_lessons without servers, views and course: {lines} lines of Python")
-
-
-def core_files() -> list[Path]:
-    """The modules of the package itself, without servers, views and course."""
-    return sorted((ROOT / "mcp_lessons").glob("*.py"))
 
 
 def _what_stays(look: Callable[[], set[Any]], before: set[Any]) -> set[Any]:

@@ -12,7 +12,7 @@ import urllib.request
 from pathlib import Path
 
 import pytest
-from conftest import ROOT
+from project import ROOT
 
 from mcp_lessons import Traffic
 from mcp_lessons.oracle import Oracle

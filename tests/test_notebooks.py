@@ -14,8 +14,8 @@ from typing import Any
 
 import nbformat
 import pytest
-from conftest import ROOT
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+from project import ROOT
 
 from mcp_lessons.course import notebook
 from mcp_lessons.course.exercise import Exercise, exercises_of

@@ -9,7 +9,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, core_files
+from project import ROOT, core_files
 
 from mcp_lessons.course import cells, notebook
 from mcp_lessons.course.taught import COVERED, SHOWN, TAUGHT

@@ -1,6 +1,6 @@
 """ToolboxView in real JupyterLab: it grows, opens, keeps its place, and shows hostile text as text."""
 
-from conftest import ROOT
+from project import ROOT
 
 from .lab import Lab, LabPage
 
