@@ -53,7 +53,7 @@ def encode(message: Message) -> str:
 def decode(line: str) -> Any:
     """The JSON value in `line`, or None when it holds none: a banner, a log line, half a message."""
     try:
-        return json.loads(line.lstrip("\ufeff"))
+        return json.loads(line.lstrip("\ufeff\0"))
     except (ValueError, RecursionError):
         return None
 

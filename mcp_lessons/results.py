@@ -117,9 +117,9 @@ def block_text(block: Any) -> str:
         case {"type": "text", "text": str(text)} | {"type": "resource", "resource": {"text": str(text)}}:
             return text
         case {"type": "image" | "audio" as kind, "data": str(data)}:
-            words = f"{kind}: {brief(block.get('mimeType', 'of no type'))}, {len(data) * 3 // 4} bytes"
+            words = f"{kind}: {brief(block.get('mimeType', 'of no type'))}, {_size(data)} bytes"
         case {"type": "resource", "resource": {"uri": str(uri), "blob": str(data)}}:
-            words = f"resource: {uri}, {len(data) * 3 // 4} bytes"
+            words = f"resource: {uri}, {_size(data)} bytes"
         case {"type": "resource_link", "uri": str(uri)}:
             words = f"link: {brief(block.get('name', ''))} {uri}"
         case {"type": str(kind)}:
@@ -127,6 +127,11 @@ def block_text(block: Any) -> str:
         case _:
             words = "a block that cannot be read, left out"
     return f"[{words[:MAX_PLACEHOLDER]}]"
+
+
+def _size(data: str) -> int:
+    """How many bytes this base64 stands for."""
+    return len(data.rstrip("=")) * 3 // 4
 
 
 def as_json(value: Any) -> str:

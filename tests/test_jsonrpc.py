@@ -62,14 +62,15 @@ def test_circles_and_depths_are_value_errors_and_strangers_type_errors():
 
 
 @pytest.mark.parametrize(
-    "line", ["", " ", "hello", "{", '{"a":1', "{'a': 1}", "[" * 100_000, "9" * 10_000, "\x00{}", "{}{}"]
+    "line", ["", " ", "hello", "{", '{"a":1', "{'a': 1}", "[" * 100_000, "9" * 10_000, "{}\x00", "{}{}"]
 )
 def test_what_is_no_json_decodes_to_none(line):
     assert jsonrpc.decode(line) is None
 
 
-def test_a_byte_order_mark_is_no_part_of_the_message():
-    assert jsonrpc.decode("\ufeff" + json.dumps(REQUEST)) == REQUEST
+@pytest.mark.parametrize("before", ["\ufeff", "\0", "\0\0\0", " \t"])
+def test_a_byte_order_mark_and_nuls_before_a_message_are_no_part_of_it(before):
+    assert jsonrpc.decode(before + json.dumps(REQUEST)) == REQUEST
 
 
 @pytest.mark.parametrize(
