@@ -74,7 +74,7 @@ def parser() -> argparse.ArgumentParser:
     trace.add_argument(
         "--call", nargs="+", action="append", default=[], metavar=("TOOL", "JSON"), help="call this tool too"
     )
-    trace.add_argument("--timeout", type=float, default=30.0, metavar="SECONDS", help="for each reply (30)")
+    trace.add_argument("--timeout", type=float, default=30.0, metavar="SECONDS", help="for every reply (30)")
     for command in (ask, trace):
         command.add_argument("--save", metavar="FILE", help="save the record as JSONL, for the views")
         command.add_argument("--full", action="store_true", help="cut no message, however long")
@@ -109,7 +109,8 @@ def lab(options: list[str]) -> int:
         print("mcp-lessons: JupyterLab is not installed here: pip install -e .", file=sys.stderr)
         return 1
     as_root = ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
-    command = [sys.executable, "-m", "jupyterlab", str(NOTEBOOKS / FIRST), *as_root, *options]
+    place = [f"--ServerApp.root_dir={NOTEBOOKS}", f"--LabApp.default_url=/lab/tree/{FIRST}"]
+    command = [sys.executable, "-m", "jupyterlab", *place, *as_root, *options]
     if os.name == "nt":
         return subprocess.call(command)
     os.execv(command[0], command)  # Ctrl-C then means JupyterLab alone
@@ -136,7 +137,7 @@ def trace(options: argparse.Namespace) -> int:
     with recorded(options) as traffic:
         transport = StdioTransport(options.server)
         with Client(transport, name="server", traffic=traffic, timeout=options.timeout) as client:
-            client.connect(era="legacy")
+            client.initialize(options.timeout)
             bare = [tool for tool in client.list_tools() if not tool.input_schema.get("required")]
             wanted = [(tool.name, {}) for tool in bare if only_reads(tool)] + wanted
             for name, arguments in wanted:
@@ -146,9 +147,7 @@ def trace(options: argparse.Namespace) -> int:
                     print(f"     {plain(name)}: {plain(str(problem))}", flush=True)
     left = [plain(tool.name) for tool in bare if tool.name not in dict(wanted)]
     if left:
-        print(
-            f"\nNot called, for they do not say that they only read: {', '.join(left)} (--call NAME does it)"
-        )
+        print(f"\nNot called, for they do not say that they only read: {', '.join(left)}. See --call.")
     return 0
 
 

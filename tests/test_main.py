@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -21,7 +22,7 @@ FAULTY = [sys.executable, "-m", "mcp_lessons.servers.faulty"]
 MAPS = [sys.executable, "-m", "mcp_lessons.servers.maps"]
 
 
-def run(*words, env=None, timeout=120):
+def run(*words, env=None, cwd=None, timeout=120):
     return subprocess.run(
         [sys.executable, "-m", "mcp_lessons", *words],
         capture_output=True,
@@ -29,6 +30,7 @@ def run(*words, env=None, timeout=120):
         timeout=timeout,
         env={**os.environ, "PYTHONUTF8": "1", **(env or {})},
         stdin=subprocess.DEVNULL,
+        cwd=cwd,
     )
 
 
@@ -74,7 +76,7 @@ def test_trace_prints_every_message_as_it_crosses():
               '"isError":true', "stdin closed", "exited with status 0"]  # fmt: skip
     where = [next(n for n, line in enumerate(lines) if word in line) for word in wanted]
     assert where == sorted(where)
-    assert lines[-1] == "Not called, for they do not say that they only read: places (--call NAME does it)"
+    assert lines[-1] == "Not called, for they do not say that they only read: places. See --call."
 
 
 def test_trace_calls_by_itself_what_only_reads(tmp_path):
@@ -89,7 +91,7 @@ def test_trace_calls_by_itself_what_only_reads(tmp_path):
     )
     done = trace(sys.executable, str(server))
     assert done.stdout.count('"method":"tools/call"') == 1 and '"name":"look","arguments"' in done.stdout
-    assert done.stdout.splitlines()[-1].endswith("only read: wipe, list (--call NAME does it)")
+    assert done.stdout.splitlines()[-1].endswith("only read: wipe, list. See --call.")
 
 
 def test_trace_cuts_a_long_message_and_full_does_not():
@@ -111,7 +113,7 @@ def test_trace_says_why_a_server_died(tmp_path):
     saved = tmp_path / "session.jsonl"
     done = trace(*FAULTY, "die_on_start", options=["--save", str(saved)])
     assert done.returncode == 1 and "FAULTY_API_KEY" in done.stderr and "status 1" in done.stderr
-    assert [event.kind for event in Traffic.load(saved)][0] == "process"
+    assert next(event.kind for event in Traffic.load(saved)) == "process"
 
 
 def test_trace_goes_on_after_a_call_that_fails():
@@ -191,28 +193,28 @@ def test_doctor_finds_this_machine_in_order():
 
 @pytest.fixture
 def copied(tmp_path):
-    """An environment in which the package stands alone, without the notebooks beside it."""
-    shutil.copytree(
-        ROOT / "mcp_lessons", tmp_path / "mcp_lessons", ignore=shutil.ignore_patterns("__pycache__")
-    )
-    return {"PYTHONPATH": str(tmp_path)}
+    """A folder in which the package stands alone, without the notebooks beside it."""
+    shutil.copytree(ROOT / "mcp_lessons", tmp_path / "mcp_lessons")
+    return tmp_path
 
 
 def test_doctor_says_what_to_do_when_something_is_missing(copied):
-    done = run("doctor", env=copied)
+    done = run("doctor", cwd=copied)
     assert done.returncode == 1
     [advice] = [line for line in done.stdout.splitlines() if line.startswith("✗")]
     assert "notebooks" in advice and "git clone" in done.stdout
 
 
 def test_lab_says_what_to_do_where_there_are_no_notebooks(copied):
-    done = run("lab", "--no-browser", env=copied)
+    done = run("lab", "--no-browser", cwd=copied, timeout=30)
     assert done.returncode == 1 and "git clone" in done.stderr and "Traceback" not in done.stderr
 
 
 def test_lab_opens_jupyterlab_at_the_first_lesson(tmp_path):
     folders = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "JUPYTERLAB_WORKSPACES_DIR")
-    options = ["--no-browser", "--ip=127.0.0.1", "--port=0", "--IdentityProvider.token="]
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    options = ["--no-browser", "--ip=127.0.0.1", f"--port={port}", "--IdentityProvider.token="]
     process = subprocess.Popen(
         [sys.executable, "-m", "mcp_lessons", "lab", *options],
         stdout=subprocess.DEVNULL,
@@ -223,21 +225,18 @@ def test_lab_opens_jupyterlab_at_the_first_lesson(tmp_path):
     watchdog = threading.Timer(90, process.kill)
     watchdog.start()
     try:
-        with process:
-            said = ""
-            while not (found := re.search(r"http://127\.0\.0\.1:\d+/lab\S*", said)):
-                line = process.stderr.readline()
-                assert line, said
-                said += line
-            assert found[0].endswith("/lab/tree/00_start_here.ipynb")
-            base = found[0].partition("/lab")[0]
-            with urllib.request.urlopen(
-                f"{base}/api/contents/00_start_here.ipynb?content=0", timeout=20
-            ) as reply:
-                assert json.load(reply)["type"] == "notebook"
-            process.terminate()
-            process.communicate(timeout=30)
+        said = ""
+        while not (found := re.search(r"http://127\.0\.0\.1:\d+/lab\S*", said)):
+            line = process.stderr.readline()
+            assert line, said
+            said += line
+        assert found[0].endswith("/lab/tree/00_start_here.ipynb")
+        first = found[0].replace("/lab/tree", "/api/contents")
+        with urllib.request.urlopen(f"{first}?content=0", timeout=20) as reply:
+            assert json.load(reply)["type"] == "notebook"
     finally:
+        process.terminate()
+        process.communicate(timeout=30)
         watchdog.cancel()
 
 
