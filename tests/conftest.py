@@ -6,6 +6,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -81,9 +82,10 @@ def _processes() -> set[Any]:
                 ours.add(_Named(pid))
                 continue
         except psutil.ZombieProcess:
-            if psutil.Process(pid).ppid() == os.getpid():
-                ours.add(_Named(pid))
-                continue
+            with suppress(psutil.NoSuchProcess):  # it may be gone by now
+                if psutil.Process(pid).ppid() == os.getpid():
+                    ours.add(_Named(pid))
+                    continue
         except psutil.Error:
             pass
         _strangers.add(pid)
