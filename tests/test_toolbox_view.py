@@ -515,6 +515,16 @@ def test_events_that_change_nothing_here_bring_no_row() -> None:
     assert now["lists"]["toolbox"]["tools"] == 0
 
 
+def test_a_batch_that_missed_events_is_made_good_from_the_record() -> None:
+    traffic = a_session()
+    view = ToolboxView(traffic)
+    view._rows_of(list(traffic))
+    toolbox_event(traffic, "b joins", {"b__one": ("b", tool("one"))})
+    last = traffic.add("stderr", raw="noise", server="b", connection=1)
+    (now,) = view._rows_of([last])
+    assert now["lists"]["toolbox"]["rows"][0]["name"] == "b__one"
+
+
 def test_a_megabyte_of_description_is_cut_for_the_page_and_counted_whole() -> None:
     traffic = Traffic()
     Wire(traffic, "weather").lists(tool("forecast", "x" * 1_000_000))

@@ -1,12 +1,12 @@
 // The entry of LoopView: a band for each turn of each run.
 
-import { el, fill, icon, plural } from "./common.js";
+import { el, fill, icon, own, plural, shorten } from "./common.js";
 import { announce, biggerButton, onAnnounced, recordWidget } from "./page.js";
 import { exportMenu } from "./_toolbox_menu.js";
 import { drawnWhenSeen, stateStore, sync } from "./_toolbox_store.js";
 import { number } from "./_toolbox_words.js";
 import { duration } from "./words.js";
-import { merged, ownerOf, questionOf, runsOf, scaleOf, sums } from "./_loop_layout.js";
+import { merged, ownerOf, questionOf, runsOf, scaleOf, sums, turnName } from "./_loop_layout.js";
 import { budget, callCard, contextBar, contextTable, folded, legend, link, tokenLines } from "./_loop_parts.js";
 import { transcript } from "./_loop_transcript.js";
 import T from "./text/loop.json" with { type: "json" };
@@ -95,7 +95,7 @@ export function mount(root, store, { signal }) {
 
   function band(turn, turns, i) {
     return el("li", { class: "mo-turn", tabindex: "-1", data: { turn: `${turn.run}.${turn.index}` }, "aria-label": sentence(turn) },
-      el("div", { class: "mo-side" }, el("div", { class: "mo-name" }, el("b", { text: fill(T.turn, { turn: turn.turn ?? "?" }) })), contextBar(turn, indexOf), tokenLines(turn), contextToggle(turn, turns, i)),
+      el("div", { class: "mo-side" }, el("div", { class: "mo-name" }, el("b", { text: fill(T.turn, { turn: turnName(turn) }) })), contextBar(turn, indexOf), tokenLines(turn), contextToggle(turn, turns, i)),
       el("div", { class: "mo-main" }, sentRow(turn), saidRow(turn), callsRow(turn), endRow(turn)));
   }
 
@@ -116,27 +116,27 @@ export function mount(root, store, { signal }) {
 
   function sentRow(turn) {
     const words = fill(T.messagesAndTools, { messages: plural(turn.messages, T.messages), tools: plural(turn.tools, T.tools) });
-    return row(T.toModel, [words, el("span", { class: "ml-dim", text: ` · ${turn.model}${turn.stream ? ` · ${T.streamed}` : ""}` })],
+    return row(T.toModel, [words, el("span", { class: "ml-dim", text: ` · ${shorten(turn.model, 60)}${turn.stream ? ` · ${T.streamed}` : ""}` })],
       [el("span", { class: "ml-dim", text: duration(turn.took) }), link(turn.request, turn.reply, [T.record, T.recordOne], choose)]);
   }
 
   function saidRow(turn) {
     if (turn.error !== null) return row(T.modelError, [el("span", { class: "ml-bad" }, icon("error"), T.errorWord), " ", folded(turn.error)]);
     if (turn.reply === null) return row(T.modelSays, turn.over ? el("span", { class: "ml-bad" }, icon("error"), T.noReply) : el("span", { class: "mo-outcome" }, icon("clock"), T.waitingModel));
-    return turn.says || !turn.calls.length ? row(T.modelSays, folded(turn.says || T.nothing), el("span", { class: "ml-dim", text: turn.finish })) : null;
+    return turn.says || !turn.calls.length ? row(T.modelSays, folded(turn.says || T.nothing), el("span", { class: "ml-dim", text: shorten(turn.finish, 40) })) : null;
   }
 
   function callsRow(turn) {
     if (!turn.calls.length) return null;
     const together = turn.calls.length > 1;
-    return el("div", {}, row(together ? T.inParallel : T.oneCall, el("span", { class: "ml-dim", text: plural(turn.calls.length, T.callsInOneReply) }), turn.says ? null : el("span", { class: "ml-dim", text: turn.finish })),
+    return el("div", {}, row(together ? T.inParallel : T.oneCall, el("span", { class: "ml-dim", text: plural(turn.calls.length, T.callsInOneReply) }), turn.says ? null : el("span", { class: "ml-dim", text: shorten(turn.finish, 40) })),
       el("ul", { class: `mo-calls ${together ? "mo-together" : ""}`, "aria-label": plural(turn.calls.length, T.callsInOneReply) }, turn.calls.map((call) => callCard(call, indexOf, choose))));
   }
 
   function endRow(turn) {
     if (!turn.end) return null;
     const reason = turn.end.stop_reason, fine = reason === "answer";
-    return row(T.stopped, el("span", { class: fine ? "mo-outcome" : "mo-warned" }, icon(fine ? "ok" : "warning"), Object.hasOwn(T.stop, reason) ? T.stop[reason] : reason));
+    return row(T.stopped, el("span", { class: fine ? "mo-outcome" : "mo-warned" }, icon(fine ? "ok" : "warning"), own(T.stop, reason) ?? shorten(reason, 60)));
   }
 
   /** Arrow keys go from band to band; Enter opens what the model was sent. */
@@ -160,7 +160,7 @@ export function mount(root, store, { signal }) {
 /** A turn as a screen reader says it. */
 function sentence(turn) {
   const words = fill(T.messagesAndTools, { messages: plural(turn.messages, T.messages), tools: plural(turn.tools, T.tools) });
-  return `${fill(T.turn, { turn: turn.turn ?? "?" })}: ${words}, ${fill(T.tokensIn, { n: number(turn.figures.in) })}, ${plural(turn.calls.length, T.calls)}`;
+  return `${fill(T.turn, { turn: turnName(turn) })}: ${words}, ${fill(T.tokensIn, { n: number(turn.figures.in) })}, ${plural(turn.calls.length, T.calls)}`;
 }
 
 export default recordWidget(createStore, mount);

@@ -8,6 +8,7 @@ from ._base import RecordView, Snapshot
 from ._loop_reading import LoopReading
 from ._loop_state import rows
 from ._loop_static import snapshot
+from ._toolbox_follow import Follower
 
 
 class LoopView(RecordView):
@@ -22,7 +23,7 @@ class LoopView(RecordView):
 
     def __init__(self, traffic: Traffic) -> None:
         self._reading = LoopReading()
-        self._read_to = 0
+        self._follower = Follower()
         super().__init__(traffic)
 
     def snapshot(self) -> Snapshot:
@@ -32,9 +33,7 @@ class LoopView(RecordView):
 
     def _rows_of(self, events: Sequence[Event]) -> list[dict[str, Any]]:
         """The turns that `events` changed, or all of them when the page begins anew."""
-        again = not events or events[0].seq <= max(self._read_to, self.traffic.dropped + 1)
-        new = [event for event in events if event.seq > self._read_to]
-        self._read_to = max([self._read_to, *(event.seq for event in new)])
+        again, new = self._follower.new(events, self.traffic)
         self._reading.feed(new)
         changed, self._reading.dirty = list(self._reading.dirty.values()), {}
         every = [turn for run in self._reading.runs for turn in run.turns]

@@ -75,6 +75,11 @@ export function callText({ name, arguments: given, valid }) {
   return `${name}(${Object.entries(values).map(([key, value]) => `${key}=${JSON.stringify(value)}`).join(", ")})`;
 }
 
+/** The number of a turn as the loop gave it, whatever it is. */
+export function turnName({ turn }) {
+  return turn === null || turn === undefined ? "?" : String(turn).slice(0, 20);
+}
+
 /** The question that a run began with. */
 export function questionOf(turns) {
   return turns[0]?.fresh.findLast((message) => message.role === "user")?.text ?? "";

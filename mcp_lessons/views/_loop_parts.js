@@ -1,10 +1,10 @@
 // The pieces of a turn's band: the context bar, the table behind it, the cards of the calls.
 
-import { el, fill, icon, plural, serverClass } from "./common.js";
+import { el, fill, icon, own, plural, serverClass, shorten } from "./common.js";
 import { hatch } from "./_toolbox_charts.js";
-import { number } from "./_toolbox_words.js";
+import { number, serverName } from "./_toolbox_words.js";
 import { duration } from "./words.js";
-import { callText, contextOf, partsOf } from "./_loop_layout.js";
+import { callText, contextOf, partsOf, turnName } from "./_loop_layout.js";
 import T from "./text/loop.json" with { type: "json" };
 
 const WRONG = ["protocol-error", "unknown", "unsent", "no-reply"];
@@ -13,8 +13,8 @@ const LINE = 300;
 /** The context of a turn as a stacked bar; who draws it says how wide it is on the scale of all turns. */
 export function contextBar(turn, indexOf) {
   const parts = partsOf(turn);
-  const said = parts.map(({ part, server, tokens }) => fill(T.partSentence, { part: part === "tools" ? fill(T.toolsOf, { server: server || T.python }) : T.parts[part], n: number(tokens) })).join(", ");
-  const sentence = fill(T.contextSentence, { turn: turn.turn, parts: said || T.nothing });
+  const said = parts.map(({ part, server, tokens }) => fill(T.partSentence, { part: part === "tools" ? fill(T.toolsOf, { server: serverName(server) }) : T.parts[part], n: number(tokens) })).join(", ");
+  const sentence = fill(T.contextSentence, { turn: turnName(turn), parts: said || T.nothing });
   return el("div", { class: "mo-bar", role: "img", "aria-label": sentence, title: sentence },
     parts.map(({ part, server, tokens }) => el("span", { class: swatchClass(part, server, indexOf), style: `flex-grow: ${tokens}` })));
 }
@@ -28,7 +28,7 @@ export function legend(turns, indexOf) {
   const servers = [...new Set(turns.flatMap((turn) => turn.figures.by_server.map(({ server }) => server)))];
   const entry = (css, text) => el("li", {}, el("i", { class: `mo-key ${css}`, "aria-hidden": "true" }), text);
   return el("ul", { class: "mo-legend" }, entry("mo-system", T.parts.system),
-    servers.map((server) => entry(swatchClass("tools", server, indexOf), fill(T.toolsOf, { server: server || T.python }))),
+    servers.map((server) => entry(swatchClass("tools", server, indexOf), fill(T.toolsOf, { server: serverName(server) }))),
     entry("mo-history", T.parts.history), entry("mo-new", T.parts.new));
 }
 
@@ -42,8 +42,8 @@ export function tokenLines({ figures, used, reply }) {
 /** What the model was sent in turn `index`, message by message, with what each costs. */
 export function contextTable(turns, index, indexOf) {
   const turn = turns[index];
-  const tools = turn.figures.by_server.map(({ server, tokens }) => contextRow("tools", server, T.tools_role, fill(T.toolsOf, { server: server || T.python }), tokens, indexOf));
-  const messages = contextOf(turns, index).map((message) => contextRow(message.part, null, Object.hasOwn(T.roles, message.role) ? T.roles[message.role] : message.role, told(message), message.tokens, indexOf));
+  const tools = turn.figures.by_server.map(({ server, tokens }) => contextRow("tools", server, T.tools_role, fill(T.toolsOf, { server: serverName(server) }), tokens, indexOf));
+  const messages = contextOf(turns, index).map((message) => contextRow(message.part, null, own(T.roles, message.role) ?? shorten(message.role, 24), told(message), message.tokens, indexOf));
   return el("div", { class: "mo-scroll", tabindex: "0", role: "group", "aria-label": T.context }, el("table", { class: "mo-context" },
     el("caption", { class: "ml-offscreen", text: T.context }),
     el("thead", {}, el("tr", {}, [T.part, T.role, T.tokens, T.text].map((text) => el("th", { scope: "col", text })))), el("tbody", {}, tools, messages)));
@@ -61,14 +61,14 @@ function told({ text, calls }) {
 export function folded(text) {
   const line = text.slice(0, LINE).replace(/\s+/g, " ").trim();
   if (text.length <= 160 && !text.includes("\n")) return el("span", { class: "mo-text", text });
-  return el("details", { class: "mo-fold" }, el("summary", {}, el("span", { class: "mo-line", text: line })), el("div", { class: "mo-text mo-whole", text }));
+  return el("details", { class: "mo-fold" }, el("summary", {}, el("span", { class: "mo-line", text: line })), el("div", { class: "mo-text mo-whole", tabindex: text.length > LINE ? "0" : null, text }));
 }
 
 /** A call with what came of it and its place on the wire; `choose(seq)` shows that in a TrafficView. */
 export function callCard(call, indexOf, choose) {
   const index = indexOf(call.server);
   return el("li", { class: `mo-call ${serverClass(index)}` },
-    el("div", { class: "mo-asked" }, el("code", { class: "mo-text", text: callText(call) }), call.valid ? null : el("span", { class: "ml-bad" }, icon("error"), T.invalidShort)),
+    el("div", { class: "mo-asked" }, folded(callText(call)), call.valid ? null : el("span", { class: "ml-bad" }, icon("error"), T.invalidShort)),
     el("div", { class: "mo-result" }, outcome(call), call.result === null ? null : folded(call.result)),
     el("div", { class: "mo-where" }, el("span", { class: "ml-dim", text: duration(call.took) }), wire(call, choose)));
 }

@@ -2,7 +2,7 @@
 // fence is longer than any run of backticks inside, so that nothing of it becomes markup.
 
 import { fill, plural, visible } from "./common.js";
-import { callText, questionOf } from "./_loop_layout.js";
+import { callText, questionOf, turnName } from "./_loop_layout.js";
 import { number } from "./_toolbox_words.js";
 import T from "./text/loop.json" with { type: "json" };
 
@@ -13,7 +13,7 @@ export function transcript(runs) {
 
 function ofTurn(turn) {
   const sent = fill(T.messagesAndTools, { messages: plural(turn.messages, T.messages), tools: plural(turn.tools, T.tools) });
-  const lines = [`## ${fill(T.turn, { turn: turn.turn ?? "?" })}`, `${sent}; ${fill(T.tokensIn, { n: number(turn.figures.in) })}${turn.used?.in != null ? ` (${T.measured}: ${fill(T.measuredIn, { n: number(turn.used.in) })})` : ""}`];
+  const lines = [`## ${fill(T.turn, { turn: turnName(turn) })}`, `${sent}; ${fill(T.tokensIn, { n: number(turn.figures.in) })}${turn.used?.in != null ? ` (${T.measured}: ${fill(T.measuredIn, { n: number(turn.used.in) })})` : ""}`];
   if (turn.error !== null) lines.push(`${T.modelError}:`, fenced(turn.error));
   if (turn.says) lines.push(`${T.modelSays}:`, fenced(turn.says));
   for (const call of turn.calls) lines.push(fenced(`→ ${callText(call)}\n← ${T.outcome[call.outcome]}${call.code === null ? "" : ` ${call.code}`}${call.result === null ? "" : `: ${call.result}`}`));

@@ -5,6 +5,7 @@ from typing import Any
 
 from ..traffic import Event, Traffic
 from ._base import RecordView, Snapshot
+from ._toolbox_follow import Follower
 from ._toolbox_reading import ToolboxReading
 from ._toolbox_state import state
 from ._toolbox_static import snapshot
@@ -26,7 +27,7 @@ class ToolboxView(RecordView):
             raise ValueError(f"window is a number of tokens, at least 1, not {window!r}")
         self._window = window
         self._reading = ToolboxReading()
-        self._read_to = 0
+        self._follower = Follower()
         super().__init__(traffic)
 
     def snapshot(self) -> Snapshot:
@@ -35,8 +36,6 @@ class ToolboxView(RecordView):
 
     def _rows_of(self, events: Sequence[Event]) -> list[dict[str, Any]]:
         """All that the page shows, in one row; nothing where `events` change nothing of it."""
-        again = not events or events[0].seq <= max(self._read_to, self.traffic.dropped + 1)
-        new = [event for event in events if event.seq > self._read_to]
-        self._read_to = max([self._read_to, *(event.seq for event in new)])
+        again, new = self._follower.new(events, self.traffic)
         changed = self._reading.feed(new)
         return [state(self._reading) | {"window": self._window}] if changed or again else []

@@ -7,6 +7,7 @@ import { fieldName, findingWords, number } from "./_toolbox_words.js";
 import T from "./text/toolbox.json" with { type: "json" };
 
 const D = T.detail;
+const LONG = 400;
 
 /** Everything about `row`; `name` is the list it stands in, `lists` are the lists that the record has. */
 export function detail(row, name, lists) {
@@ -23,9 +24,14 @@ function descriptions(row) {
   const old = row.before && (row.before.function ?? row.before).description;
   const changed = typeof old === "string" && old !== row.description;
   return [
-    changed ? [heading(D.was), el("p", { class: "mb-said" }, el("del", { text: old }))] : null,
-    heading(changed ? D.now : D.about), el("p", { class: row.description ? "mb-said" : "mb-said ml-dim", text: row.description || T.noDescription }),
+    changed ? [heading(D.was), said(old, "del")] : null,
+    heading(changed ? D.now : D.about), said(row.description),
   ];
+}
+
+/** A text of the server's own, whole; a long one scrolls, and can be reached by keyboard for that. */
+function said(text, tag = "span") {
+  return el("p", { class: text ? "mb-said" : "mb-said ml-dim", tabindex: text.length > LONG ? "0" : null }, el(tag, { text: text || T.noDescription }));
 }
 
 function findings(row) {

@@ -26,11 +26,11 @@ def _rows(schema: JSON, root: JSON, prefix: str, depth: int) -> list[JSON]:
         part = _followed(given, root)
         found.append(
             {
-                "name": prefix + name,
-                "type": kind(part, root),
+                "name": _short(prefix + name),
+                "type": _short(kind(part, root)),
                 "required": name in required,
-                "notes": notes(part),
-                "description": text(mapping(given).get("description") or part.get("description")),
+                "notes": _short(notes(part)),
+                "description": text(mapping(given).get("description") or part.get("description"))[:2000],
             }
         )
         if depth > 1:
@@ -82,6 +82,10 @@ def notes(schema: JSON) -> str:
         if word in schema
     ]
     return "; ".join(said)
+
+
+def _short(said: str) -> str:
+    return said if len(said) <= 300 else f"{said[:300]}…"
 
 
 def _followed(schema: Any, root: JSON) -> JSON:

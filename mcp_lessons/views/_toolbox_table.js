@@ -1,6 +1,6 @@
 // The table of tools: groups by server, rows that open, one row in the tab order, arrow keys between rows.
 
-import { el, fill, icon, plural, serverClass, visible } from "./common.js";
+import { el, fill, icon, plural, serverClass, shorten, visible } from "./common.js";
 import { hatch, swatch } from "./_toolbox_charts.js";
 import { detail } from "./_toolbox_detail.js";
 import { grouped, prefixOf } from "./_toolbox_layout.js";
@@ -9,6 +9,7 @@ import { badgeWords, findingWords, number, serverName } from "./_toolbox_words.j
 import T from "./text/toolbox.json" with { type: "json" };
 
 const SHOWN_AT_ONCE = 300;
+const NAME = 160;
 const ICONS = { new: "plus", changed: "notification", removed: "close", "left-out": "close", unsent: "clock" };
 
 /** {node, search, update(list, name, lists, query)}: rows that did not change keep their elements, open as they are. */
@@ -76,8 +77,8 @@ export function toolTable({ indexOf, onquery }) {
     return el("div", { class: `mb-row mb-tool ${serverClass(index)} ${row.removed ? "mb-removed" : ""}`, role: "row", "aria-level": "2", "aria-label": sentence(row), data: { key }, on: {
       click: (event) => { if (!event.target.closest("a, button, summary")) { focusOn(event.currentTarget); toggle(key); } },
     } },
-      el("div", { role: "gridcell", class: "mb-name" }, el("span", { class: "mb-twist", "aria-hidden": "true" }), el(row.removed ? "del" : "span", {}, prefix ? el("span", { class: "mb-prefix", text: prefix }) : null, el("b", { text: row.name.slice(prefix.length) }))),
-      el("div", { role: "gridcell", class: "mb-about" }, el("span", { class: row.description ? "mb-clamp" : "ml-dim", text: row.description || T.noDescription }), chips(row)),
+      el("div", { role: "gridcell", class: "mb-name" }, el("span", { class: "mb-twist", "aria-hidden": "true" }), el(row.removed ? "del" : "span", {}, prefix ? el("span", { class: "mb-prefix", text: shorten(prefix, 60) }) : null, el("b", { text: shorten(row.name.slice(prefix.length), NAME) }))),
+      el("div", { role: "gridcell", class: "mb-about" }, el("span", { class: row.description ? "mb-clamp" : "ml-dim", text: row.description.slice(0, 600) || T.noDescription }), chips(row)),
       el("div", { role: "gridcell", class: "mb-cost" }, cost));
   }
 
@@ -86,7 +87,7 @@ export function toolTable({ indexOf, onquery }) {
     const about = [sums.tools ? plural(sums.tools, T.tools) : T.groupLeft, sums.tools ? fill(T.tokensOf, { n: number(sums.tokens) }) : null, sums.removed ? plural(sums.removed, T.removedTools) : null];
     const prefix = rows.map(prefixOf).find(Boolean);
     return el("div", { class: `mb-row mb-group ${serverClass(index)}`, role: "row", "aria-level": "1" }, el("div", { role: "gridcell" }, swatch(index), " ", el("b", { class: "mb-server", text: serverName(server) }),
-      prefix ? [` ${T.prefix} `, el("code", { text: prefix })] : null, el("span", { class: "ml-dim", text: ` · ${about.filter(Boolean).join(" · ")}` })));
+      prefix ? [` ${T.prefix} `, el("code", { text: shorten(prefix, 60) })] : null, el("span", { class: "ml-dim", text: ` · ${about.filter(Boolean).join(" · ")}` })));
   }
 
   function more(hidden) {
@@ -137,6 +138,6 @@ function chips(row) {
 
 /** The row as a screen reader says it. */
 function sentence(row) {
-  const said = fill(row.removed ? T.rowSentenceRemoved : T.rowSentence, { name: visible(row.name), server: visible(serverName(row.server)), n: number(row.tokens) });
+  const said = fill(row.removed ? T.rowSentenceRemoved : T.rowSentence, { name: visible(shorten(row.name, NAME)), server: visible(serverName(row.server)), n: number(row.tokens) });
   return [said, ...row.badges.map((badge) => `${badgeWords(badge)}.`), ...row.findings.map((finding) => `${findingWords(finding).short}.`), row.description.slice(0, 200)].join(" ");
 }

@@ -1,7 +1,7 @@
 // The words of ToolboxView: text/toolbox.json filled in. What a server said stays as it is here, and is
 // made visible when it becomes text in the page.
 
-import { fill, plural } from "./common.js";
+import { fill, plural, shorten } from "./common.js";
 import T from "./text/toolbox.json" with { type: "json" };
 
 /** Why the list changed: "weather joins", "weather: list_changed", "turn 2". */
@@ -30,7 +30,7 @@ export function findingWords(finding) {
 
 /** The server's name; words for the reader's own functions, which have none. */
 export function serverName(server) {
-  return server || T.python;
+  return server ? shorten(server, 60) : T.python;
 }
 
 /** What a step of the growth did, as one sentence: "files joins: 7 tools, ≈459 tokens, 5 new". */
