@@ -9,6 +9,8 @@ import socket
 import subprocess
 import sys
 import threading
+import time
+import urllib.error
 import urllib.request
 from pathlib import Path
 
@@ -103,7 +105,7 @@ def test_trace_cuts_a_long_message_and_full_does_not():
 
 def test_nothing_that_a_server_says_reaches_the_terminal_as_an_escape():
     for name in ("hostile_text", "control_characters", "stderr_terminal_codes", "coloured_lines"):
-        done = trace(*FAULTY, name, options=["--timeout", "2", "--call", "echo", '{"text": "x"}', "--full"])
+        done = trace(*FAULTY, name, options=["--timeout", "5", "--call", "echo", '{"text": "x"}', "--full"])
         for character in "\x1b\x07\x08\0\r\u202e\u200b\u2066\ud800":
             assert character not in done.stdout + done.stderr, (name, character)
     assert "⟨U+001B⟩[32m" in done.stdout
@@ -120,7 +122,7 @@ def test_trace_goes_on_after_a_call_that_fails():
     call = ["--call", "echo", '{"text": "x"}']
     done = trace(*FAULTY, "rpc_error", options=[*call, *call])
     assert done.returncode == 0 and "echo: the database is locked [-32603]" in done.stdout
-    done = trace(*FAULTY, "never_reply", options=["--timeout", "1.5", *call, *call])
+    done = trace(*FAULTY, "never_reply", options=["--timeout", "5", *call, *call])
     assert done.returncode == 0 and "notifications/cancelled" in done.stdout
 
 
@@ -210,6 +212,19 @@ def test_lab_says_what_to_do_where_there_are_no_notebooks(copied):
     assert done.returncode == 1 and "git clone" in done.stderr and "Traceback" not in done.stderr
 
 
+def kind_of_file(url, patience=30.0):
+    """What JupyterLab says of a file, once it listens: it tells its address before that."""
+    deadline = time.monotonic() + patience
+    while True:
+        try:
+            with urllib.request.urlopen(url, timeout=20) as reply:
+                return json.load(reply)["type"]
+        except urllib.error.URLError:
+            if time.monotonic() > deadline:
+                raise
+            threading.Event().wait(0.1)
+
+
 def test_lab_opens_jupyterlab_at_the_first_lesson(tmp_path):
     folders = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "JUPYTERLAB_WORKSPACES_DIR")
     with socket.create_server(("127.0.0.1", 0)) as free:
@@ -231,9 +246,7 @@ def test_lab_opens_jupyterlab_at_the_first_lesson(tmp_path):
             assert line, said
             said += line
         assert found[0].endswith("/lab/tree/00_start_here.ipynb")
-        first = found[0].replace("/lab/tree", "/api/contents")
-        with urllib.request.urlopen(f"{first}?content=0", timeout=20) as reply:
-            assert json.load(reply)["type"] == "notebook"
+        assert kind_of_file(found[0].replace("/lab/tree", "/api/contents") + "?content=0") == "notebook"
     finally:
         process.terminate()
         process.communicate(timeout=30)
