@@ -19,17 +19,12 @@ export function detail(state, store) {
   const { asked, answer, hidden } = state.revealed();
   const number = store.numberOf(entry.server);
   return [
-    title(entry, hidden ? { ...entry, partner: null, took: null } : entry, number),
-    el("div", { class: `mt-why ${serverClass(number)}` }, explain(hidden ? concealed(entry) : entry, ends(entry)).map((one) => el("p", { text: one }))),
+    title(entry, state.seen(entry), number),
+    el("div", { class: `mt-why ${serverClass(number)}` }, explain(state.seen(entry), ends(entry)).map((one) => el("p", { text: one }))),
     asked ? part(asked, store, state, entry) : null,
     answer && answer !== asked ? part(answer, store, state, entry) : null,
     hidden ? el("p", { class: "mt-later", text: D.later }) : null,
   ];
-}
-
-/** The entry as it was before its reply came. */
-function concealed(entry) {
-  return { ...entry, partner: null, took: null, waiting: entry.role === "request", ended: null };
 }
 
 function title(entry, shown, number) {

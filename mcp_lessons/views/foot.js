@@ -9,13 +9,12 @@ const MOST_TICKS = 200;
 
 /** The strip below the messages; `update()` draws what changed. */
 export function foot(state, store) {
-  const go = (by) => state.stepTo(state.position() + by);
   const slider = el("input", { type: "range", class: "mt-slider", min: "1", "aria-label": S.slider, on: { input: () => state.stepTo(Number(slider.value)) } });
   const ticks = svg("svg", { class: "mt-ticks", viewBox: "0 0 1000 12", preserveAspectRatio: "none", "aria-hidden": "true" });
   const where = el("span", { class: "mt-where", "aria-live": "polite" });
   const hide = button({ icon: "eyeOff", text: S.hide, class: "mt-hide", onclick: () => state.setHideLater(!state.hideLater) });
   hide.title = S.hideHint;
-  const steps = [["first", () => state.stepTo(1)], ["previous", () => go(-1)], ["next", () => go(1)], ["last", () => state.stepTo(Infinity)]]
+  const steps = [["first", () => state.stepTo(1)], ["previous", () => state.stepBy(-1)], ["next", () => state.stepBy(1)], ["last", () => state.stepTo(Infinity)]]
     .map(([name, onclick]) => button({ icon: name, label: S[name], class: "mt-step", onclick }));
   const node = el("div", { class: "mt-foot" }, el("div", { class: "mt-steps" }, steps), el("div", { class: "mt-scrub" }, ticks, slider), where, hide);
   let drawn = "";
@@ -34,15 +33,15 @@ export function foot(state, store) {
       steps[2].disabled = n >= all;
       steps[3].disabled = state.at === null;
       hide.setAttribute("aria-pressed", String(state.hideLater));
-      const now = `${state.all[0]?.seq} ${state.all.at(-1)?.seq} ${all} ${state.all.reduce((sum, entry) => sum + entry.flags.length, 0)}`;
-      if (now !== drawn) ticks.replaceChildren(...tickMarks(state.all, store));
+      const now = `${state.hideLater ? n : ""} ${state.all[0]?.seq} ${state.all.at(-1)?.seq} ${all} ${state.all.reduce((sum, entry) => sum + entry.flags.length, 0)}`;
+      if (now !== drawn) ticks.replaceChildren(...tickMarks(state.all, store, (entry) => !state.isHidden(entry) && isWrong(state.seen(entry))));
       drawn = now;
     },
   };
 }
 
 /** At most 200 ticks; one that stands for several messages is tall if any of them is an error. */
-function tickMarks(entries, store) {
+function tickMarks(entries, store, isWrong) {
   const bins = Math.min(entries.length, MOST_TICKS);
   const size = entries.length / bins;
   return Array.from({ length: bins }, (_, i) => {

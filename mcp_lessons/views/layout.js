@@ -59,9 +59,10 @@ function sideFor({ name }) {
 
 /**
  * For each entry, how many exchanges keep each lane at work before and after it: [{lane: n}, {lane: n}].
- * An exchange works on the lane that was asked, from its request to its reply, or to what ended it.
+ * An exchange works on the lane that was asked, from its request to its reply, or to what ended it; an end
+ * that is `unseen` is still to come.
  */
-export function activity(entries) {
+export function activity(entries, unseen = () => false) {
   const present = new Set(entries);
   const live = new Map(); // requests at work -> lane
   const byEnd = new Map(); // the entry that ends them -> requests
@@ -75,12 +76,11 @@ export function activity(entries) {
   return entries.map((entry) => {
     const before = now;
     const closer = entry.role === "request" ? entry.endedBy ?? entry.partner : null;
-    if (closer ? present.has(closer) : entry.waiting) {
+    if (closer ? present.has(closer) || unseen(closer) : entry.waiting) {
       live.set(entry, ends(entry)[1]);
       step(ends(entry)[1], 1);
       if (closer) byEnd.set(closer, [...(byEnd.get(closer) ?? []), entry]);
     }
-    if (entry.about) end(entry.about);
     (byEnd.get(entry) ?? []).forEach(end);
     return [before, now];
   });

@@ -112,7 +112,9 @@ export class Store {
     const asked = this.requests.get(keyOf({ ...entry, id: entry.body.params?.requestId ?? null }, entry.direction));
     if (!asked) return;
     entry.about = asked;
-    if (asked.waiting) this.end(asked, "cancelled");
+    if (!asked.waiting) return;
+    this.end(asked, "cancelled");
+    asked.endedBy = entry;
   }
 
   process(entry) {
@@ -156,7 +158,7 @@ export function read(row) {
   const entry = {
     seq: row.seq, t: row.t, connection: row.connection, server: row.server, direction: row.direction, kind: row.kind,
     raw: row.raw ?? "", cut: row.cut, body: bodyOf(row), role: "", id: undefined, method: "", partner: null, took: null,
-    waiting: false, ended: null, flags: [],
+    waiting: false, ended: null, endedBy: null, flags: [],
   };
   if (row.kind === "model") return readModel(entry);
   const message = entry.body;

@@ -91,7 +91,7 @@ function label(entry, placed) {
   const parts = labelParts(entry);
   if (from !== to) return el("div", { class: "mt-label", style: `left:${Math.min(placed.x[from], placed.x[to]) + 12 * placed.scale}px` }, parts);
   const x = placed.x[from] ?? 0;
-  const side = x > placed.width / 2 ? `right:${placed.width - x + 11 * placed.scale}px;max-width:${x - 14 * placed.scale}px` : `left:${x + 11 * placed.scale}px`;
+  const side = x > placed.width / 2 ? `right:${placed.width - x + 11 * placed.scale}px;max-width:${x - 14 * placed.scale}px` : `left:${x + 11 * placed.scale}px;max-width:${placed.width - x - 14 * placed.scale}px`;
   return el("div", { class: `mt-label mt-note mt-note-${entry.kind}`, style: side }, parts);
 }
 

@@ -33,7 +33,7 @@ export class ViewState {
     this.all = this.mode === "waterfall" ? all.filter((entry) => entry.role === "request") : all;
     this.visible = this.hideLater && this.at !== null ? this.all.slice(0, this.position()) : this.all;
     const sequence = this.mode === "sequence";
-    this.activity = sequence ? activity(this.visible) : [];
+    this.activity = sequence ? activity(this.visible, (entry) => this.isHidden(entry)) : [];
     this.gone = sequence ? gone(this.visible) : [];
     if (this.chosen && this.store.find(this.chosen.seq) !== this.chosen) this.chosen = this.store.find(this.chosen.seq) ?? null;
   }
@@ -52,6 +52,17 @@ export class ViewState {
 
   later(entry) {
     return this.at !== null && entry.seq > this.at;
+  }
+
+  isHidden(entry) {
+    return this.hideLater && this.later(entry);
+  }
+
+  /** `entry` as the reader may see it: a request whose end is hidden still waits. */
+  seen(entry) {
+    const hidden = [entry.partner, entry.endedBy].some((one) => one && this.isHidden(one));
+    if (entry.role !== "request" || !hidden) return entry;
+    return { ...entry, partner: null, took: null, waiting: true, ended: null, endedBy: null };
   }
 
   setMode(mode) {
@@ -85,6 +96,12 @@ export class ViewState {
     this.changed();
   }
 
+  /** Step by `by` messages from where the reader is: at the step, else at what is chosen, else at the end. */
+  stepBy(by) {
+    const chosen = this.at === null && this.chosen ? this.all.indexOf(this.chosen) + 1 : 0;
+    this.stepTo((chosen || this.position()) + by);
+  }
+
   setHideLater(on) {
     this.hideLater = on;
     if (on && this.at === null && this.all.length) {
@@ -100,7 +117,7 @@ export class ViewState {
     const entry = this.chosen;
     if (!entry) return [];
     const [asked, answer] = entry.role === "reply" ? [entry.partner ?? entry.asked, entry] : [entry, entry.partner];
-    const hidden = answer && this.hideLater && this.later(answer);
+    const hidden = answer && this.isHidden(answer);
     return { asked: asked === entry || asked ? asked : null, answer: hidden ? null : answer, hidden: Boolean(hidden) };
   }
 }

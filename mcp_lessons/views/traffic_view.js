@@ -50,9 +50,9 @@ class Display {
       chosen: () => (state.chosen ? state.visible.indexOf(state.chosen) : -1),
       scrolled: (atEnd) => this.scrolled(atEnd),
       keys: {
-        p: () => this.choose(state.chosen?.partner),
-        "[": () => state.stepTo(state.position() - 1),
-        "]": () => state.stepTo(state.position() + 1),
+        p: () => this.choose(state.revealed().answer === state.chosen ? state.chosen.partner : state.revealed().answer),
+        "[": () => state.stepBy(-1),
+        "]": () => state.stepBy(1),
         "/": () => this.head.search.focus(),
         Enter: () => this.pane.focus(),
       },
@@ -194,7 +194,7 @@ class Display {
     this.narrow = width <= 620;
     this.placed = place(this.store, Math.max(width - side, 120), scale);
     const now = this.store.entries.at(-1)?.t ?? 0;
-    if (state.mode === "waterfall") this.axis = timeAxis(state.visible, now);
+    if (state.mode === "waterfall") this.axis = timeAxis(state.visible.map((entry) => state.seen(entry)), now);
     this.root.classList.toggle("mt-narrow", this.narrow);
     this.root.style.setProperty("--diagram", `${this.placed.width}px`);
     this.layout = [state.mode, width, scale, this.placed.lanes.map(({ key }) => key), this.store.servers.length, state.mode === "waterfall" ? [now, state.visible.length] : ""].join();
@@ -203,7 +203,7 @@ class Display {
   signature(i) {
     const { state } = this;
     const entry = state.visible[i];
-    return [this.layout, entry.seq, this.marks(entry), entry.partner?.seq, entry.ended, entry.flags.length, state.mode === "sequence" ? JSON.stringify([state.activity[i], [...state.gone[i]]]) : ""].join("|");
+    return [this.layout, entry.seq, this.marks(entry), entry.partner?.seq, state.seen(entry) === entry, entry.ended, entry.flags.length, state.mode === "sequence" ? JSON.stringify([state.activity[i], [...state.gone[i]]]) : ""].join("|");
   }
 
   marks(entry) {
@@ -214,11 +214,11 @@ class Display {
 
   row(i) {
     const { state, store } = this;
-    const entry = state.visible[i];
-    const marks = this.marks(entry);
+    const entry = state.seen(state.visible[i]);
+    const marks = this.marks(state.visible[i]);
     const cell = (name, content) => el("div", { class: `mt-cell mt-${name}`, role: "gridcell" }, content);
     const main = { sequence: () => this.sequenceCell(entry, i), waterfall: () => this.barCell(entry), raw: () => rawCell(entry) }[state.mode]();
-    return el("div", { class: `mt-row mt-mode-${state.mode} ${marks}`, role: "row", "aria-selected": String(entry === state.chosen), "aria-label": sentence(entry, ends(entry)), data: { seq: entry.seq } },
+    return el("div", { class: `mt-row mt-mode-${state.mode} ${marks}`, role: "row", "aria-selected": String(state.visible[i] === state.chosen), "aria-label": sentence(entry, ends(entry)), data: { seq: entry.seq } },
       cell("seq", String(entry.seq)), cell("time", entry.t.toFixed(3)), cell("main", main),
       cell("took", state.mode === "waterfall" ? this.lasted(entry) : took(entry)));
   }
@@ -239,10 +239,10 @@ class Display {
   columns() {
     const C = T.columns;
     const { mode } = this.state;
-    const main = { sequence: () => laneHeads(this.placed, this.store), waterfall: () => [el("span", { text: C.exchange }), axisHead(this.axis)], raw: () => el("span", { text: C.line }) }[mode]();
+    const main = { sequence: () => laneHeads(this.placed, this.store), waterfall: () => axisHead(this.axis), raw: () => el("span", { text: C.line }) }[mode]();
     const column = (name, content, label) => el("div", { class: `mt-cell mt-${name}`, role: "columnheader", "aria-label": label }, content);
     return el("div", { class: `mt-row mt-mode-${mode}`, role: "row", "aria-rowindex": "1" },
-      column("seq", C.seq, "number"), column("time", C.time), column("main", main, mode === "sequence" ? C.diagram : undefined), column("took", C.took));
+      column("seq", C.seq, "number"), column("time", C.time), column("main", main, { sequence: C.diagram, waterfall: C.exchange }[mode]), column("took", C.took));
   }
 }
 

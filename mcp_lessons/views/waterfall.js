@@ -12,7 +12,7 @@ export function timeAxis(entries, now) {
 }
 
 function end(entry, now) {
-  return entry.partner?.t ?? entry.endedBy?.t ?? Math.max(now, entry.t);
+  return entry.endedBy?.t ?? entry.partner?.t ?? Math.max(now, entry.t);
 }
 
 /** The head of the column: the places where nothing happened, with the time left out. */
