@@ -286,19 +286,17 @@ def test_a_notebook_sees_the_tools_by_server() -> None:
 # Calling
 
 
-@pytest.mark.parametrize(
-    "name", ["forecast", "weather__forcast", "Weather__forecast", "", "x" * 10**6, None, 7, ["x"]]
-)
-def test_an_unknown_name_is_an_error_that_lists_the_names(name: Any) -> None:
-    with toolbox_of(weather=WEATHER) as toolbox:
-        result = toolbox.call(name)
-    assert result.is_error
-    assert "weather__forecast" in result.text and "weather__alerts" in result.text
-    assert len(result.text) < 1000
+def test_an_unknown_name_is_an_error_that_lists_the_names() -> None:
+    with toolbox_of(weather=offering({"name": "forecast"}, {"name": "alerts"})) as toolbox:
+        for name in ("forecast", "Weather__forecast", "", "x" * 10**6, None, 7, ["x"], "\ud800"):
+            result = toolbox.call(name)  # type: ignore[arg-type]
+            assert result.is_error
+            assert "weather__forecast" in result.text and "weather__alerts" in result.text
+            assert len(result.text) < 1000
 
 
 def test_the_nearest_name_comes_first() -> None:
-    with toolbox_of(weather=WEATHER, maps=MAPS) as toolbox:
+    with toolbox_of(weather=offering({"name": "forecast"}), maps=offering({"name": "route"})) as toolbox:
         assert "are: maps__route, " in toolbox.call("maps_rout").text
         assert "are: weather__forecast, " in toolbox.call("forecast").text
 
