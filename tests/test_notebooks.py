@@ -334,8 +334,8 @@ def test_a_line_of_the_syllabus_is_taught_asked_about_and_run(line: str) -> None
             assert any(cell.cell_type == "code" for cell in cells), f"{line} does not run in lesson {lesson}"
 
 
-def test_no_tag_names_a_line_that_the_syllabus_does_not_give_to_the_lesson() -> None:
+def test_no_tag_names_a_line_that_is_not_in_the_syllabus_or_comes_later() -> None:
     for lesson in LESSONS:
         for cell in notebook.read(path_of(lesson)).cells:
             for tag in set(cell.metadata.get("tags", [])) - notebook.TAGS:
-                assert lesson in SYLLABUS[tag], f"{tag} in lesson {lesson}"
+                assert lesson >= SYLLABUS[tag][0], f"{tag} in lesson {lesson}"
