@@ -160,10 +160,9 @@ def parsed(text: str) -> Any:
         return None
 
 
-def leaves(value: Any, key: str = "") -> list[tuple[str, Any]]:
-    """Every plain value in a JSON value, with the key it stands under."""
-    if isinstance(value, dict):
-        return [leaf for name, inner in value.items() for leaf in leaves(inner, name)]
-    if isinstance(value, list):
-        return [leaf for inner in value for leaf in leaves(inner, key)]
-    return [(key, value)]
+def leaves(value: Any, key: str = "", depth: int = 30) -> list[tuple[str, Any]]:
+    """Every plain value in a JSON value, at most `depth` deep, with the key it stands under."""
+    if not isinstance(value, dict | list):
+        return [(key, value)]
+    inside = value.items() if isinstance(value, dict) else [(key, inner) for inner in value]
+    return [leaf for name, inner in inside if depth for leaf in leaves(inner, name, depth - 1)]

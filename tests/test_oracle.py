@@ -462,6 +462,15 @@ def test_a_result_in_json_is_read_out():
     assert decide(["How is the air in Ulm?"], [result], [AIR])[1] == "air says: ozone 12, fine true."
 
 
+@pytest.mark.parametrize(
+    "text", ['{"a":' * 900 + "1" + "}" * 900, "[" * 100_000, '{"n": ' + "9" * 10_000 + "}", "NaN", ""]
+)
+def test_a_result_that_is_hard_to_read_is_still_a_result(text):
+    result = {"name": "air", "arguments": {"city": "Ulm"}, "text": text}
+    calls, answer = decide(["How is the air in Ulm?"], [result], [AIR])
+    assert calls == [] and answer and len(answer) < 510
+
+
 def test_a_long_result_is_cut():
     result = {"name": "air", "arguments": {"city": "Ulm"}, "text": "very clean " * 1000}
     answer = decide(["How is the air in Ulm?"], [result], [AIR])[1]
