@@ -65,7 +65,6 @@ SERVERS = {  # the fault: what to call the server in a sentence
     "early_notifications": "a server that sends notifications before the reply",
     "stray_ids": "a server that sends replies to questions that nobody asked",
     "early_ping": "a server that sends a ping before the reply",
-    "banner": "a server that prints a banner",
 }
 
 
@@ -183,7 +182,7 @@ EXERCISES = [
                 ...
         ''',
         judge=_judge_request,
-        done="four servers, and each reply is yours: pings answered, notifications and noise stepped over.",
+        done="three servers, and each reply is yours: the ping answered, everything else stepped over.",
         hints=(
             "Send jsonrpc.request(id, method, params). Then take message after message from the inbox, until one "
             "is the reply. What does kind_of say about each?",
