@@ -11,6 +11,9 @@ import { budget, callCard, contextBar, contextTable, folded, legend, link, token
 import { transcript } from "./_loop_transcript.js";
 import T from "./text/loop.json" with { type: "json" };
 
+const TURNS_SHOWN = 100;
+const WHOLE = 1500; // what the model says is shown whole up to here
+
 /** All turns, by run and number. */
 export function createStore() {
   return stateStore(merged);
@@ -18,7 +21,7 @@ export function createStore() {
 
 /** Draws the view into `root` and keeps it up to date. */
 export function mount(root, store, { signal }) {
-  const openContexts = new Set(), folds = new Map(), runNodes = new Map();
+  const openContexts = new Set(), folds = new Map(), whole = new Set(), runNodes = new Map();
   let chosen = null, cache = new Map();
   const indexOf = (server) => store.servers.indexOf(server);
   const allTurns = () => [...(store.value ?? new Map()).values()];
@@ -65,19 +68,22 @@ export function mount(root, store, { signal }) {
 
   function runNode({ run, turns }, many, latest, at) {
     if (!runNodes.has(run)) runNodes.set(run, newRun(run));
-    const { bands, details, title } = runNodes.get(run);
-    sync(bands, turns.map((turn, i) => kept(turn, turns, i, at)));
+    const { bands, details, title, earlier } = runNodes.get(run);
+    const open = many === 1 || (folds.get(run) ?? latest), from = whole.has(run) ? 0 : Math.max(0, turns.length - TURNS_SHOWN);
+    earlier.firstChild.textContent = plural(from, T.earlierTurns);
+    sync(bands, open ? [from ? earlier : null, ...turns.slice(from).map((turn, i) => kept(turn, turns, from + i, at))] : []);
     if (many === 1) return bands;
     title.replaceChildren(el("b", { text: fill(T.run, { run }) }), el("span", { class: "mo-question", text: questionOf(turns).slice(0, 200) }), el("span", { class: "ml-dim", text: plural(turns.length, T.turns) }));
     sync(details, [title, bands]);
-    details.open = folds.get(run) ?? latest;
+    details.open = open;
     return details;
   }
 
   function newRun(run) {
     const title = el("summary", {}), details = el("details", { class: "mo-run" }, title);
-    title.addEventListener("click", () => folds.set(run, !details.open));
-    return { title, details, bands: el("ol", { class: "mo-turns", "aria-label": fill(T.run, { run }) }) };
+    title.addEventListener("click", (event) => { event.preventDefault(); folds.set(run, !details.open); draw(); });
+    const earlier = el("li", { class: "mo-earlier" }, el("button", { type: "button", class: "ml-button", on: { click: () => { whole.add(run); draw(); } } }));
+    return { title, details, earlier, bands: el("ol", { class: "mo-turns", "aria-label": fill(T.run, { run }) }) };
   }
 
   /** The band of a turn; one that did not change keeps its element, and what the reader opened in it. */
@@ -121,9 +127,9 @@ export function mount(root, store, { signal }) {
   }
 
   function saidRow(turn) {
-    if (turn.error !== null) return row(T.modelError, [el("span", { class: "ml-bad" }, icon("error"), T.errorWord), " ", folded(turn.error)]);
+    if (turn.error !== null) return row(T.modelError, [el("span", { class: "ml-bad" }, icon("error"), T.errorWord), " ", folded(turn.error, WHOLE)]);
     if (turn.reply === null) return row(T.modelSays, turn.over ? el("span", { class: "ml-bad" }, icon("error"), T.noReply) : el("span", { class: "mo-outcome" }, icon("clock"), T.waitingModel));
-    return turn.says || !turn.calls.length ? row(T.modelSays, folded(turn.says || T.nothing), el("span", { class: "ml-dim", text: shorten(turn.finish, 40) })) : null;
+    return turn.says || !turn.calls.length ? row(T.modelSays, folded(turn.says || T.nothing, WHOLE), el("span", { class: "ml-dim", text: shorten(turn.finish, 40) })) : null;
   }
 
   function callsRow(turn) {

@@ -9,6 +9,7 @@ import T from "./text/loop.json" with { type: "json" };
 
 const WRONG = ["protocol-error", "unknown", "unsent", "no-reply"];
 const LINE = 300;
+const SHORT = 160;
 
 /** The context of a turn as a stacked bar; who draws it says how wide it is on the scale of all turns. */
 export function contextBar(turn, indexOf) {
@@ -33,9 +34,9 @@ export function legend(turns, indexOf) {
 }
 
 /** "≈482 in, ≈58 out" and, where the endpoint says so, what was measured. */
-export function tokenLines({ figures, used, reply }) {
+export function tokenLines({ figures, used, reply, error }) {
   const measured = [used?.in != null ? fill(T.measuredIn, { n: number(used.in) }) : "", used?.out != null ? fill(T.measuredOut, { n: number(used.out) }) : ""].filter(Boolean);
-  return [el("div", { text: [fill(T.tokensIn, { n: number(figures.in) }), reply === null ? "" : fill(T.tokensOut, { n: number(figures.out) })].filter(Boolean).join(", ") }),
+  return [el("div", { text: [fill(T.tokensIn, { n: number(figures.in) }), reply === null || error !== null ? "" : fill(T.tokensOut, { n: number(figures.out) })].filter(Boolean).join(", ") }),
     measured.length ? el("div", { class: "mo-measured", text: `${T.measured}: ${measured.join(", ")}`, title: T.estimateHow }) : null];
 }
 
@@ -57,10 +58,11 @@ function told({ text, calls }) {
   return [text, calls.length ? fill(T.asksFor, { names: calls.join(", ") }) : ""].filter(Boolean).join("\n") || T.nothing;
 }
 
-/** Text on one line that opens to all of it, where it is longer than that. */
-export function folded(text) {
+/** Text as it is; where it is longer than `limit`, one line that opens to all of it. A short limit
+ * folds lines too. */
+export function folded(text, limit = SHORT) {
   const line = text.slice(0, LINE).replace(/\s+/g, " ").trim();
-  if (text.length <= 160 && !text.includes("\n")) return el("span", { class: "mo-text", text });
+  if (text.length <= limit && (limit > SHORT || !text.includes("\n"))) return el("span", { class: "mo-text", text });
   return el("details", { class: "mo-fold" }, el("summary", {}, el("span", { class: "mo-line", text: line })), el("div", { class: "mo-text mo-whole", tabindex: text.length > LINE ? "0" : null, text }));
 }
 

@@ -10,11 +10,12 @@ import T from "./text/toolbox.json" with { type: "json" };
 
 const SHOWN_AT_ONCE = 300;
 const NAME = 160;
+const LONG = 24; // from here on the table scrolls in itself
 const ICONS = { new: "plus", changed: "notification", removed: "close", "left-out": "close", unsent: "clock" };
 
 /** {node, search, update(list, name, lists, query)}: rows that did not change keep their elements, open as they are. */
 export function toolTable({ indexOf, onquery }) {
-  const open = new Set();
+  const open = new Set(), folded = new Set(); // keys of rows, and of groups
   let cache = new Map(), current = null, most = SHOWN_AT_ONCE, last = [];
   const node = el("div", { class: "mb-table", role: "treegrid", "aria-label": T.title });
   const columns = header();
@@ -28,7 +29,10 @@ export function toolTable({ indexOf, onquery }) {
     const widest = Math.max(1, ...list.rows.map((row) => row.tokens));
     let left = most, hidden = 0;
     for (const group of groups) {
-      rows.push(groupRow(group, list));
+      const key = `${name}\n${group.server}`;
+      rows.push(kept(fresh, key, JSON.stringify([group.server, sumsOf(list, group.server), prefixIn(group), indexOf(group.server)]), () => groupRow(group, list, key)).row);
+      fresh.get(key).row.setAttribute("aria-expanded", String(!folded.has(key)));
+      if (folded.has(key) && !query) continue;
       const shown = group.rows.slice(0, Math.max(left, 0));
       hidden += group.rows.length - shown.length;
       left -= shown.length;
@@ -39,62 +43,78 @@ export function toolTable({ indexOf, onquery }) {
     cache = fresh;
     const focused = node.contains(document.activeElement) ? document.activeElement : null;
     sync(node, rows);
-    const stops = tools();
-    if (!stops.includes(current)) current = stops.find((stop) => stop.dataset.key === current?.dataset.key) ?? stops[0] ?? null;
-    stops.forEach((stop) => stop.setAttribute("tabindex", stop === current ? "0" : "-1"));
+    node.classList.toggle("mb-long", list.rows.length > LONG);
+    const all = stops();
+    if (!all.includes(current)) current = all.find((stop) => stop.dataset.key === current?.dataset.key) ?? all.find((stop) => stop.classList.contains("mb-tool")) ?? null;
+    all.forEach((stop) => stop.setAttribute("tabindex", stop === current ? "0" : "-1"));
     if (focused) (focused.isConnected ? focused : current)?.focus({ preventScroll: true });
   }
 
   function pair(row, key, at) {
     const index = indexOf(row.server);
     const print = JSON.stringify([row, index, at.widest, Object.keys(at.lists)]);
+    const entry = kept(at.fresh, key, print, () => toolRow(row, key, index, at));
+    entry.data = [row, at.name, at.lists];
+    show(entry, key);
+    return entry.detail ? [entry.row, entry.detail] : [entry.row];
+  }
+
+  /** What was drawn for `key`, while `print` stays the same. */
+  function kept(fresh, key, print, make) {
     const known = cache.get(key);
-    const kept = known?.print === print ? known : { print, row: toolRow(row, key, index, at), detail: null };
-    kept.data = [row, at.name, at.lists];
-    at.fresh.set(key, kept);
-    show(kept, key);
-    return kept.detail ? [kept.row, kept.detail] : [kept.row];
+    const entry = known?.print === print ? known : { print, row: make(), detail: null };
+    fresh.set(key, entry);
+    return entry;
   }
 
-  function show(kept, key) {
+  function show(entry, key) {
     const opened = open.has(key);
-    kept.row.setAttribute("aria-expanded", String(opened));
-    if (opened && !kept.detail) kept.detail = el("div", { class: `mb-row mb-open ${serverClass(indexOf(kept.data[0].server))}`, role: "row", "aria-level": "3" }, el("div", { role: "gridcell" }, detail(...kept.data)));
-    if (kept.detail) kept.detail.hidden = !opened;
+    entry.row.setAttribute("aria-expanded", String(opened));
+    if (opened && !entry.detail) entry.detail = el("div", { class: `mb-row mb-open ${serverClass(indexOf(entry.data[0].server))}`, role: "row", "aria-level": "3" }, el("div", { role: "gridcell" }, detail(...entry.data)));
+    if (entry.detail) entry.detail.hidden = !opened;
   }
 
-  function toggle(key, to = !open.has(key)) {
+  function toggle(row, to = row.getAttribute("aria-expanded") !== "true") {
+    const { key } = row.dataset;
+    if (row.classList.contains("mb-group")) {
+      folded[to ? "delete" : "add"](key);
+      return update(...last);
+    }
     open[to ? "add" : "delete"](key);
-    const kept = cache.get(key);
-    show(kept, key);
-    if (kept.detail && !kept.detail.isConnected) kept.row.after(kept.detail);
+    const entry = cache.get(key);
+    show(entry, key);
+    if (entry.detail && !entry.detail.isConnected) entry.row.after(entry.detail);
+  }
+
+  function clicked(event) {
+    if (event.target.closest("a, button, summary")) return;
+    focusOn(event.currentTarget);
+    toggle(event.currentTarget);
   }
 
   function toolRow(row, key, index, { widest }) {
     const prefix = prefixOf(row);
     const cost = row.removed ? el("span", { class: "ml-dim", text: "–" }) : [
       el("span", { class: `mb-meter ${hatch(index)}`, "aria-hidden": "true", style: `width: ${(5.5 * row.tokens) / widest}em` }), el("span", { text: fill(T.tokensShort, { n: number(row.tokens) }) })];
-    return el("div", { class: `mb-row mb-tool ${serverClass(index)} ${row.removed ? "mb-removed" : ""}`, role: "row", "aria-level": "2", "aria-label": sentence(row), data: { key }, on: {
-      click: (event) => { if (!event.target.closest("a, button, summary")) { focusOn(event.currentTarget); toggle(key); } },
-    } },
+    return el("div", { class: `mb-row mb-tool ${serverClass(index)} ${row.removed ? "mb-removed" : ""}`, role: "row", "aria-level": "2", "aria-label": sentence(row), data: { key }, on: { click: clicked } },
       el("div", { role: "gridcell", class: "mb-name" }, el("span", { class: "mb-twist", "aria-hidden": "true" }), el(row.removed ? "del" : "span", {}, prefix ? el("span", { class: "mb-prefix", text: shorten(prefix, 60) }) : null, el("b", { text: shorten(row.name.slice(prefix.length), NAME) }))),
       el("div", { role: "gridcell", class: "mb-about" }, el("span", { class: row.description ? "mb-clamp" : "ml-dim", text: row.description.slice(0, 600) || T.noDescription }), chips(row)),
       el("div", { role: "gridcell", class: "mb-cost" }, cost));
   }
 
-  function groupRow({ server, rows }, list) {
-    const index = indexOf(server), sums = list.servers.find((one) => one.server === server);
-    const about = [sums.tools ? plural(sums.tools, T.tools) : T.groupLeft, sums.tools ? fill(T.tokensOf, { n: number(sums.tokens) }) : null, sums.removed ? plural(sums.removed, T.removedTools) : null];
-    const prefix = rows.map(prefixOf).find(Boolean);
-    return el("div", { class: `mb-row mb-group ${serverClass(index)}`, role: "row", "aria-level": "1" }, el("div", { role: "gridcell" }, swatch(index), " ", el("b", { class: "mb-server", text: serverName(server) }),
-      prefix ? [` ${T.prefix} `, el("code", { text: shorten(prefix, 60) })] : null, el("span", { class: "ml-dim", text: ` · ${about.filter(Boolean).join(" · ")}` })));
+  function groupRow(group, list, key) {
+    const { server } = group, index = indexOf(server), sums = sumsOf(list, server), prefix = prefixIn(group);
+    const about = [sums.tools ? plural(sums.tools, T.tools) : T.groupLeft, sums.tools ? fill(T.tokensOf, { n: number(sums.tokens) }) : null, sums.removed ? plural(sums.removed, T.removedTools) : null].filter(Boolean).join(" · ");
+    return el("div", { class: `mb-row mb-group ${serverClass(index)}`, role: "row", "aria-level": "1", "aria-label": `${serverName(server)} · ${about}`, data: { key }, on: { click: clicked } }, el("div", { role: "gridcell", class: "mb-groupcell" },
+      el("span", { class: "mb-twist", "aria-hidden": "true" }), swatch(index), " ", el("b", { class: "mb-server", text: serverName(server) }),
+      prefix ? [` ${T.prefix} `, el("code", { text: shorten(prefix, 60) })] : null, el("span", { class: "ml-dim", text: ` · ${about}` })));
   }
 
   function more(hidden) {
     return el("div", { class: "mb-row", role: "row" }, el("div", { role: "gridcell" }, el("button", { type: "button", class: "ml-button", text: fill(T.more, { n: number(hidden) }), on: { click: () => { most += SHOWN_AT_ONCE; update(...last); } } })));
   }
 
-  const tools = () => [...node.querySelectorAll(".mb-tool")];
+  const stops = () => [...node.querySelectorAll(".mb-tool, .mb-group")];
 
   function focusOn(row) {
     current?.setAttribute("tabindex", "-1");
@@ -104,19 +124,28 @@ export function toolTable({ indexOf, onquery }) {
   }
 
   function keys(event) {
-    if (!event.target.classList.contains("mb-tool") || event.altKey || event.ctrlKey || event.metaKey) return;
-    const stops = tools(), at = stops.indexOf(event.target), { key } = event.target.dataset;
-    const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: stops.length - 1 }[event.key];
-    if (to !== undefined) { if (stops[to]) focusOn(stops[to]); }
-    else if (event.key === "Enter" || event.key === " ") toggle(key);
-    else if (event.key === "ArrowRight") toggle(key, true);
-    else if (event.key === "ArrowLeft") toggle(key, false);
+    const row = event.target;
+    if (!(row.classList.contains("mb-tool") || row.classList.contains("mb-group")) || event.altKey || event.ctrlKey || event.metaKey) return;
+    const all = stops(), at = all.indexOf(row);
+    const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: all.length - 1 }[event.key];
+    if (to !== undefined) { if (all[to]) focusOn(all[to]); }
+    else if (event.key === "Enter" || event.key === " ") toggle(row);
+    else if (event.key === "ArrowRight") toggle(row, true);
+    else if (event.key === "ArrowLeft") toggle(row, false);
     else if (event.key === "/") search.focus();
     else return;
     event.preventDefault();
   }
 
   return { node, search, update };
+}
+
+function sumsOf(list, server) {
+  return list.servers.find((one) => one.server === server);
+}
+
+function prefixIn({ rows }) {
+  return rows.map(prefixOf).find(Boolean) ?? "";
 }
 
 function header() {
