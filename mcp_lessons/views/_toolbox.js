@@ -35,7 +35,8 @@ export function mount(root, store, { signal }) {
     slots.subtitle, slots.counts, el("span", { class: "ml-push mb-sums" }, slots.totals, " ", slots.window), menu, biggerButton(root));
   const bar = el("div", { class: "mb-tools" }), body = el("div", { class: "mb-body" });
   const foot = el("p", { class: "mb-foot ml-dim" }), empty = el("p", { class: "mb-empty", text: T.empty });
-  const table = toolTable({ indexOf, onquery: (query) => { chosen.query = query; draw(); } });
+  const choose = (seq) => announce(store.record, seq, root);
+  const table = toolTable({ indexOf, choose, onquery: (query) => { chosen.query = query; draw(); } });
   const kept = { switcher: remembering(), warnings: remembering(), charts: remembering(), window: remembering() };
   root.setAttribute("role", "region");
   root.setAttribute("aria-label", T.title);
@@ -48,7 +49,7 @@ export function mount(root, store, { signal }) {
     drawHead(now);
     const indexes = now.list.servers.map(({ server }) => indexOf(server));
     const charts = kept.charts(JSON.stringify([now.list.servers, now.list.steps, now.list.steps_dropped, indexes]), () => el("div", { class: "mb-charts" },
-      costBar(now.list, indexOf), growthChart(now.list, indexOf, (step) => announce(store.record, step.seq, root))));
+      costBar(now.list, indexOf), growthChart(now.list, indexOf, ({ seq }) => choose(seq))));
     foot.textContent = [T.estimateHow, now.list.measured ? T.measuredHow : ""].join(" ").trim();
     table.update(now.list, now.name, now.lists, chosen.query);
     sync(body, [kept.warnings(JSON.stringify([now.list.unread, now.list.warnings]), () => warnings(now.list)), charts, table.node, foot]);

@@ -47,5 +47,5 @@ export function swatch(n) {
 
 function moved(step) {
   const signs = [["+", step.added], ["~", step.changed], ["−", step.removed]];
-  return signs.filter(([, names]) => names.length).map(([sign, names]) => sign + names.length).join(" ");
+  return signs.filter(([, n]) => n).map(([sign, n]) => sign + number(n)).join(" ");
 }

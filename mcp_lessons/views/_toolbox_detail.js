@@ -9,15 +9,18 @@ import T from "./text/toolbox.json" with { type: "json" };
 const D = T.detail;
 const LONG = 400;
 
-/** Everything about `row`; `name` is the list it stands in, `lists` are the lists that the record has. */
-export function detail(row, name, lists) {
+/**
+ * Everything about `row` of the list called `name`; `lists` are the lists that the record has, and `choose(seq)`
+ * shows a message of the record in its traffic view.
+ */
+export function detail(row, name, lists, choose) {
   return el("div", { class: "mb-detail" },
     el("div", { class: "mb-words" }, descriptions(row), findings(row), parameters(row), cost(row)),
-    el("div", { class: "mb-shapes" }, advertised(row), received(row, lists), before(row)));
+    el("div", { class: "mb-shapes" }, advertised(row, choose), received(row, name, lists, choose), before(row)));
 }
 
 function heading(text, ...beside) {
-  return el("div", { class: "mb-sub" }, el("b", { text }), beside);
+  return el("div", { class: "mb-sub" }, el("b", { text }), el("span", { class: "mb-beside" }, beside));
 }
 
 function descriptions(row) {
@@ -58,28 +61,29 @@ function cost(row) {
     el("p", { class: "mb-split-words" }, parts.map(([part, tokens]) => el("span", {}, el("i", { class: `mb-key mb-split-${part}`, "aria-hidden": "true" }), `${D.parts[part]} ${fill(T.tokensShort, { n: number(tokens) })}`)))];
 }
 
-function shape(title, value, label, mark, open = 4) {
-  return el("section", { class: "mb-shape" }, heading(title, copyButton(D.copy, () => JSON.stringify(value, null, 2))), jsonTree(value, { open, mark, label }));
+function shape(title, value, { mark = () => false, open = 4, seq = null, choose }) {
+  const source = seq === null ? null : el("button", { type: "button", class: "mb-link", text: fill(D.source, { seq }), title: D.sourceHow, on: { click: () => choose(seq) } });
+  return el("section", { class: "mb-shape" }, heading(title, source, copyButton(D.copy, () => JSON.stringify(value, null, 2))), jsonTree(value, { open, mark, label: title }));
 }
 
 function missing(title, text) {
   return el("section", { class: "mb-shape" }, heading(title), el("p", { class: "ml-dim", text }));
 }
 
-function advertised(row) {
+function advertised(row, choose) {
   if (!row.advertised) return missing(D.advertised, row.server ? D.unknown : D.python);
-  const node = shape(D.advertised, row.advertised, D.advertised, () => false);
+  const node = shape(D.advertised, row.advertised, { seq: row.advertised_seq, choose });
   const dropped = row.received ? keptBack(row.advertised) : [];
   if (dropped.length) node.append(el("p", { class: "mb-note", text: fill(D.dropped, { fields: dropped.map(fieldName).join(", ") }) }));
   return node;
 }
 
-function received(row, lists) {
+function received(row, name, lists, choose) {
   if (!row.received) return missing(D.received, row.removed ? D.gone : lists.toolbox ? D.notReceived.toolbox : lists.sent ? D.notReceived.sent : D.notReceived.none);
   const mark = row.advertised ? (path) => differs(row.received, row.advertised, path) : () => false;
-  return shape(D.received, row.received, D.received, mark, 5);
+  return shape(D.received, row.received, { mark, open: 5, seq: name === "advertised" ? null : row.seq, choose });
 }
 
 function before(row) {
-  return row.before ? shape(D.before, row.before, D.before, () => false) : null;
+  return row.before ? shape(D.before, row.before, {}) : null;
 }

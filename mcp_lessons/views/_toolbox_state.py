@@ -4,7 +4,10 @@ from collections.abc import Iterable
 
 from ._toolbox_reading import ToolboxReading
 from ._toolbox_tokens import JSON, exact, pruned
-from ._toolbox_track import Step, Tool, Track, row
+from ._toolbox_track import Key, Step, Tool, Track, row
+
+ROWS_SENT = 500
+"""Rows of one list that a page or a table gets; the others are counted."""
 
 ORDER = ("toolbox", "sent", "advertised")
 """Which list is shown first, when the record holds several."""
@@ -30,14 +33,17 @@ def _first(reading: ToolboxReading, names: list[str]) -> str:
 
 
 def _list(reading: ToolboxReading, name: str, track: Track) -> JSON:
-    rows = [_row(reading, name, tool) for tool in track.tools.values()]
+    tools = list(track.tools.values())
+    offered = {(tool.server, tool.tool): tool.entry for tool in _offered(reading).present()}
+    rows = [_row(reading, name, tool, offered) for tool in tools[:ROWS_SENT]]
     present = track.present()
     warnings = [] if name == "advertised" else track.warnings
     return {
         "rows": rows,
+        "rows_left": len(tools[ROWS_SENT:]),
         "tools": len(present),
         "tokens": sum(tool.cost for tool in present),
-        "servers": _by_server(rows),
+        "servers": _by_server(tools),
         "steps": [_step(step) for step in track.steps],
         "steps_dropped": track.steps_dropped,
         "warnings": [pruned(warning, characters=500) for warning in warnings[:50]],
@@ -47,14 +53,16 @@ def _list(reading: ToolboxReading, name: str, track: Track) -> JSON:
     }
 
 
-def _row(reading: ToolboxReading, name: str, tool: Tool) -> JSON:
+def _row(reading: ToolboxReading, name: str, tool: Tool, offered: dict[Key, JSON]) -> JSON:
+    """`offered` is what the model is offered, by server and the server's own name of the tool."""
     shown = row(tool)
     source = tool if name == "advertised" else _source(reading, tool)
-    received = _received(reading, tool) if name == "advertised" else tool.entry
+    received = offered.get((tool.server, tool.tool)) if name == "advertised" else tool.entry
     if source and name != "advertised":
         # What the server said, before the toolbox prepared it, is what a reader is warned of too.
         shown["findings"] = _merged(shown["findings"], source.findings)
     shown["badges"] += _membership(reading, name, tool, received)
+    shown["advertised_seq"] = source.seq if source else None
     entries = {"advertised": source and source.entry, "received": received, "before": tool.before}
     return pruned(shown) | {key: pruned(entry) for key, entry in entries.items()}
 
@@ -64,13 +72,9 @@ def _source(reading: ToolboxReading, tool: Tool) -> Tool | None:
     return reading.advertised.tools.get((tool.server, tool.tool)) if tool.server else None
 
 
-def _received(reading: ToolboxReading, tool: Tool) -> JSON | None:
-    """The tool as the model receives it, for one that a server advertised; None if it does not."""
-    track = reading.toolbox if reading.toolbox.steps else reading.sent
-    for other in track.present():
-        if (other.server, other.tool) == (tool.server, tool.tool):
-            return other.entry
-    return None
+def _offered(reading: ToolboxReading) -> Track:
+    """The list that a model gets: the toolbox's, or what was sent where there is no toolbox."""
+    return reading.toolbox if reading.toolbox.steps else reading.sent
 
 
 def _membership(reading: ToolboxReading, name: str, tool: Tool, received: JSON | None) -> list[JSON]:
@@ -93,21 +97,21 @@ def _measured(reading: ToolboxReading, name: str, present: list[Tool]) -> JSON |
     return {"tokens": figures["tokens"], "estimate": figures["estimate"]}
 
 
-def _by_server(rows: list[JSON]) -> list[JSON]:
+def _by_server(tools: list[Tool]) -> list[JSON]:
     servers: dict[str, JSON] = {}
-    for item in rows:
-        empty = {"server": item["server"], "tools": 0, "tokens": 0, "removed": 0}
-        group = servers.setdefault(item["server"], empty)
-        group["removed" if item["removed"] else "tools"] += 1
-        group["tokens"] += 0 if item["removed"] else item["tokens"]
+    for tool in tools:
+        empty = {"server": tool.server, "tools": 0, "tokens": 0, "removed": 0}
+        group = servers.setdefault(tool.server, empty)
+        group["removed" if tool.removed else "tools"] += 1
+        group["tokens"] += 0 if tool.removed else tool.cost
     return list(servers.values())
 
 
 def _step(step: Step) -> JSON:
     by_server = [{"server": server, "tokens": cost} for server, cost in step.by_server.items()]
     figures = {"tools": step.tools, "tokens": sum(step.by_server.values()), "by_server": by_server}
-    names = {"added": step.added, "changed": step.changed, "removed": step.removed}
-    return {"cause": step.cause, "seq": step.seq} | figures | pruned(names, items=50, characters=200)
+    counts = {"added": len(step.added), "changed": len(step.changed), "removed": len(step.removed)}
+    return {"cause": step.cause, "seq": step.seq} | figures | counts
 
 
 def _merged(own: list[JSON], other: Iterable[JSON]) -> list[JSON]:

@@ -5,7 +5,7 @@ from ._text import escape, shorten, table, visible
 from ._toolbox_tokens import JSON
 from ._toolbox_words import badge, cause, fill, finding, plural, server_name, share
 
-DESCRIPTION = 160
+DESCRIPTION, ROWS = 160, 200
 
 
 def snapshot(shown: JSON, window: int) -> Snapshot:
@@ -19,8 +19,15 @@ def snapshot(shown: JSON, window: int) -> Snapshot:
     listed = shown["lists"][name]
     head = headline(name, listed, window)
     lines = [cost_line(listed), growth_line(listed), *other_lists(shown), *warning_lines(listed)]
-    lines = [line for line in lines if line]
+    lines = [line for line in [rest_line(listed), *lines] if line]
+    listed = listed | {"rows": listed["rows"][:ROWS]}
     return Snapshot(_plain(head, listed, lines), _html(head, listed, lines))
+
+
+def rest_line(listed: JSON) -> str:
+    """How many tools are not in the table."""
+    rest = len(listed["rows"][ROWS:]) + listed["rows_left"]
+    return plural(rest, table("toolbox")["rest"]) if rest else ""
 
 
 def headline(name: str, listed: JSON, window: int) -> str:
@@ -52,7 +59,7 @@ def growth_line(listed: JSON) -> str:
 def _moved(step: JSON) -> str:
     words = table("toolbox")
     keys = {"stepAdded": "added", "stepChanged": "changed", "stepRemoved": "removed"}
-    said = [plural(len(step[key]), words[form]) for form, key in keys.items() if step[key]]
+    said = [plural(step[key], words[form]) for form, key in keys.items() if step[key]]
     return f" ({', '.join(said)})" if said else ""
 
 

@@ -14,7 +14,7 @@ const LONG = 24; // from here on the table scrolls in itself
 const ICONS = { new: "plus", changed: "notification", removed: "close", "left-out": "close", unsent: "clock" };
 
 /** {node, search, update(list, name, lists, query)}: rows that did not change keep their elements, open as they are. */
-export function toolTable({ indexOf, onquery }) {
+export function toolTable({ indexOf, onquery, choose }) {
   const open = new Set(), folded = new Set(); // keys of rows, and of groups
   let cache = new Map(), current = null, most = SHOWN_AT_ONCE, last = [];
   const node = el("div", { class: "mb-table", role: "treegrid", "aria-label": T.title });
@@ -40,6 +40,7 @@ export function toolTable({ indexOf, onquery }) {
     }
     if (!groups.length) rows.push(note(T.noMatch));
     if (hidden) rows.push(more(hidden));
+    if (list.rows_left) rows.push(note(plural(list.rows_left, T.rest)));
     cache = fresh;
     const focused = node.contains(document.activeElement) ? document.activeElement : null;
     sync(node, rows);
@@ -70,7 +71,7 @@ export function toolTable({ indexOf, onquery }) {
   function show(entry, key) {
     const opened = open.has(key);
     entry.row.setAttribute("aria-expanded", String(opened));
-    if (opened && !entry.detail) entry.detail = el("div", { class: `mb-row mb-open ${serverClass(indexOf(entry.data[0].server))}`, role: "row", "aria-level": "3" }, el("div", { role: "gridcell" }, detail(...entry.data)));
+    if (opened && !entry.detail) entry.detail = el("div", { class: `mb-row mb-open ${serverClass(indexOf(entry.data[0].server))}`, role: "row", "aria-level": "3" }, el("div", { role: "gridcell" }, detail(...entry.data, choose)));
     if (entry.detail) entry.detail.hidden = !opened;
   }
 

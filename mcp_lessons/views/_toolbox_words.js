@@ -36,7 +36,7 @@ export function serverName(server) {
 /** What a step of the growth did, as one sentence: "files joins: 7 tools, ≈459 tokens, 5 new". */
 export function stepSentence(step) {
   const moved = [["stepAdded", step.added], ["stepChanged", step.changed], ["stepRemoved", step.removed]]
-    .filter(([, names]) => names.length).map(([form, names]) => plural(names.length, T[form]));
+    .filter(([, n]) => n).map(([form, n]) => plural(n, T[form]));
   const sentence = fill(T.stepSentence, { cause: causeWords(step.cause), tools: plural(step.tools, T.tools), n: number(step.tokens) });
   return [sentence, ...moved].join(", ");
 }

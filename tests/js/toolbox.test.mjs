@@ -88,7 +88,7 @@ test("causes, badges and warnings are put in words", () => {
 });
 
 test("a step is said in one sentence", () => {
-  const step = { cause: { kind: "said", text: "files joins" }, tools: 7, tokens: 1459, added: ["a", "b"], changed: [], removed: ["c"] };
+  const step = { cause: { kind: "said", text: "files joins" }, tools: 7, tokens: 1459, added: 2, changed: 0, removed: 1 };
   assert.equal(stepSentence(step), "files joins: 7 tools, ≈1,459 tokens, 2 new, 1 removed");
 });
 
