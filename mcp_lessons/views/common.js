@@ -33,6 +33,16 @@ export function plural(n, [one, many]) {
   return fill(n === 1 ? one : many, { n: n.toLocaleString("en-US") });
 }
 
+/** `value` if it is a JSON object, else an empty one: a server may have sent anything. */
+export function object(value) {
+  return value !== null && typeof value === "object" && !Array.isArray(value) ? value : {};
+}
+
+/** `value` if it is a list, else an empty one. */
+export function list(value) {
+  return Array.isArray(value) ? value : [];
+}
+
 /** `table[key]` if the table itself holds it: a server may well say "__proto__" or "constructor". */
 export function own(table, key) {
   return Object.hasOwn(table, key) ? table[key] : undefined;

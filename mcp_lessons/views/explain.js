@@ -1,7 +1,7 @@
 // One to four sentences that explain a message: what it is for, and what is odd about it. Pure.
 
-import { fill, plural, hasHidden, own } from "./common.js";
-import { duration, laneName, object, text } from "./words.js";
+import { fill, hasHidden, list, object, own, plural } from "./common.js";
+import { duration, laneName, text } from "./words.js";
 import E from "./text/explain.json" with { type: "json" };
 
 const MODERN = "io.modelcontextprotocol/protocolVersion";
@@ -87,15 +87,15 @@ function process(entry) {
 }
 
 function toolbox({ cause, schemas, warnings }) {
-  return [fill(E.tools, { cause: text(cause), n: (schemas ?? []).length }), warnings?.length ? plural(warnings.length, E.toolsWarn) : ""];
+  return [fill(E.tools, { cause: text(cause), n: list(schemas).length }), list(warnings).length ? plural(warnings.length, E.toolsWarn) : ""];
 }
 
 function model({ body, role, flags }) {
   if (flags.includes("protocol-error")) return [E.model.error];
-  if (role === "request") return [fill(E.model.request, { turn: text(body.turn), n: (body.tools ?? []).length })];
+  if (role === "request") return [fill(E.model.request, { turn: text(body.turn), n: list(body.tools).length })];
   if (!role) return [fill(E.model.end, { n: text(body.turns), reason: own(E.model.reasons, body.stop_reason) ?? text(body.stop_reason) })];
   if (body.finish_reason === "length") return [E.model.length];
-  const calls = object(body.message).tool_calls ?? [];
+  const calls = list(object(body.message).tool_calls);
   return [calls.length ? plural(calls.length, E.model.calls) : E.model.answer];
 }
 

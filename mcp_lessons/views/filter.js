@@ -20,6 +20,7 @@ export function parseQuery(text) {
 /** The entries that pass: `hidden` holds names of servers and chips that are switched off. */
 export function passing(entries, { query = "", hiddenServers = new Set(), hiddenChips = new Set(), errorsOnly = false } = {}) {
   const words = parseQuery(query);
+  if (!words.length && !hiddenServers.size && !hiddenChips.size && !errorsOnly) return entries.slice();
   return entries.filter((entry) =>
     !(entry.server && hiddenServers.has(entry.server)) && !hiddenChips.has(chipOf(entry)) &&
     (!errorsOnly || isWrong(entry) || (entry.partner && isWrong(entry.partner))) && words.every((word) => matches(entry, word)));

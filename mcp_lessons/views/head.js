@@ -16,7 +16,8 @@ const LOUD = new Set(["waiting", "toolErrors", "protocolErrors"]);
 export function head(root, state, store, { follow }) {
   const counts = el("div", { class: "mt-counts", role: "group", "aria-label": T.title });
   const followWord = el("span", { text: T.follow });
-  const followButton = button({ icon: "down", label: T.followHint, onclick: follow });
+  const followButton = button({ icon: "down", onclick: follow });
+  followButton.title = T.followHint;
   followButton.append(followWord);
   const top = el("div", { class: "ml-head" }, el("h2", { class: "ml-title", text: T.title }), counts,
     el("div", { class: "mt-tools ml-push" }, followButton, exportMenu(state, store), biggerButton(root)));
@@ -58,7 +59,8 @@ function searchBox(state) {
 }
 
 function chipNames(store) {
-  return Object.keys(CHIP_ICONS).filter((name) => store.entries.some((entry) => chipOf(entry) === name));
+  const found = new Set(store.entries.map(chipOf));
+  return Object.keys(CHIP_ICONS).filter((name) => found.has(name));
 }
 
 /** The chips, drawn anew; the one that had the keyboard keeps it. */

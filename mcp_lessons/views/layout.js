@@ -64,27 +64,30 @@ function sideFor({ name }) {
  */
 export function activity(entries, unseen = () => false) {
   const present = new Set(entries);
-  const live = new Map(); // requests at work -> lane
-  const byEnd = new Map(); // the entry that ends them -> requests
+  const live = new Set(); // requests at work
   let now = {};
-  const step = (lane, by) => { now = { ...now, [lane]: (now[lane] ?? 0) + by }; };
-  const end = (asked) => {
-    if (!live.has(asked)) return;
-    step(live.get(asked), -1);
-    live.delete(asked);
+  const step = (entry, by) => {
+    const lane = ends(entry)[1];
+    now = { ...now, [lane]: (now[lane] ?? 0) + by };
   };
   return entries.map((entry) => {
     const before = now;
     const closer = entry.role === "request" ? entry.endedBy ?? entry.partner : null;
-    if (closer ? present.has(closer) || unseen(closer) : entry.waiting) {
-      live.set(entry, ends(entry)[1]);
-      step(ends(entry)[1], 1);
-      if (closer) byEnd.set(closer, [...(byEnd.get(closer) ?? []), entry]);
+    if (entry.role === "request" && (closer ? present.has(closer) || unseen(closer) : entry.waiting)) {
+      live.add(entry);
+      step(entry, 1);
     }
-    (byEnd.get(entry) ?? []).forEach(end);
+    for (const asked of endedAt(entry)) if (live.delete(asked)) step(asked, -1);
     return [before, now];
   });
 }
+
+function endedAt(entry) {
+  if (entry.role === "reply") return entry.partner ? [entry.partner] : NONE;
+  return entry.left ?? (entry.about ? [entry.about] : NONE);
+}
+
+const NONE = [];
 
 /** How many bars stand on `lane` before and after one of the rows of `activity`, at most three. */
 export function barsOn(lane, [before, after]) {

@@ -44,16 +44,28 @@ export function recordWidget(createStore, mount) {
   };
 }
 
-/** Draw without a kernel: `message` is what a reset would have brought. */
+const ROWS_A_FRAME = 1000;
+
+/** Draw without a kernel: `message` is what a reset would have brought. Returns {store, display}. */
 export function standAlone(host, createStore, mount, message) {
   const store = createStore();
   const root = el("div", { class: "ml-view" });
   host.append(root);
   const { signal } = new AbortController();
   live(root, signal);
-  mount(root, store, { signal });
-  store.reset(message);
-  return store;
+  const display = mount(root, store, { signal });
+  store.reset({ ...message, rows: message.rows.slice(0, ROWS_A_FRAME) });
+  later(store, message, ROWS_A_FRAME);
+  return { store, display };
+}
+
+/** The rest of a long record, a part a frame, so that the page answers meanwhile. */
+function later(store, message, from) {
+  if (from >= message.rows.length) return;
+  requestAnimationFrame(() => setTimeout(() => {
+    store.add({ ...message, rows: message.rows.slice(from, from + ROWS_A_FRAME) });
+    later(store, message, from + ROWS_A_FRAME);
+  }));
 }
 
 /** What comes from the kernel, in order and without a gap; `again` asks for everything. */
@@ -138,7 +150,7 @@ const remembered = { big: false };
 
 /** The A+ button: larger type in this view and in those drawn after it. */
 export function biggerButton(root) {
-  const node = el("button", { type: "button", class: "ml-button", text: T.bigger, title: T.biggerHint, "aria-label": T.biggerHint, "aria-pressed": String(remembered.big), on: { click: () => {
+  const node = el("button", { type: "button", class: "ml-button", text: T.bigger, title: T.biggerHint, "aria-label": `${T.bigger}: ${T.biggerHint}`, "aria-pressed": String(remembered.big), on: { click: () => {
     remembered.big = root.classList.toggle("ml-big");
     node.setAttribute("aria-pressed", String(remembered.big));
     root.dispatchEvent(new CustomEvent("ml-size"));

@@ -1,7 +1,6 @@
 // A message as Python: what a reader pastes into a cell to send it again, changed. Pure.
 
-import { fill } from "./common.js";
-import { object } from "./words.js";
+import { fill, list, object } from "./common.js";
 import T from "./text/traffic.json" with { type: "json" };
 
 const P = T.python;
@@ -37,7 +36,7 @@ function args(method, params) {
 }
 
 function chat({ messages, tools }) {
-  const parts = [["model", "model"], ["messages", literal(messages ?? [])], ...(tools?.length ? [["tools", literal(tools)]] : [])];
+  const parts = [["model", "model"], ["messages", literal(messages ?? [])], ...(list(tools).length ? [["tools", literal(tools)]] : [])];
   return `reply = llm.chat.completions.create(\n${parts.map(([name, value]) => `    ${name}=${value.replaceAll("\n", "\n    ")},`).join("\n")}\n)`;
 }
 

@@ -1,5 +1,9 @@
 // The record in the page: rows become entries, replies find their requests. Knows nothing of drawing.
 
+import { object } from "./common.js";
+
+const DETAILS = new Set(["process", "http", "tools", "model"]); // what is no message has details, by name
+
 /** How many entries a page keeps; beyond it the oldest go, and are counted. */
 export const KEPT = 10000;
 
@@ -157,7 +161,7 @@ export function keyOf(entry, direction) {
 export function read(row) {
   const entry = {
     seq: row.seq, t: row.t, connection: row.connection, server: row.server, direction: row.direction, kind: row.kind,
-    raw: row.raw ?? "", cut: row.cut, body: bodyOf(row), role: "", id: undefined, method: "", partner: null, took: null,
+    raw: row.raw ?? "", cut: row.cut, body: DETAILS.has(row.kind) ? object(bodyOf(row)) : bodyOf(row), role: "", id: undefined, method: "", partner: null, took: null,
     waiting: false, ended: null, endedBy: null, flags: [],
   };
   if (row.kind === "model") return readModel(entry);
@@ -184,7 +188,7 @@ function bodyOf(row) {
 }
 
 function readModel(entry) {
-  const body = entry.body ?? {};
+  const { body } = entry;
   entry.id = body.turn;
   entry.role = { sent: "request", received: "reply" }[entry.direction] ?? "";
   entry.method = "chat/completions";

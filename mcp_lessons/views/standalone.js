@@ -5,4 +5,4 @@ import { Store } from "./record.js";
 import { mountTraffic } from "./traffic_view.js";
 
 const message = JSON.parse(document.getElementById("record").textContent);
-standAlone(document.getElementById("view"), () => new Store(), mountTraffic, message);
+globalThis.mcpLessons = standAlone(document.getElementById("view"), () => new Store(), mountTraffic, message);

@@ -1,6 +1,6 @@
 // A message in a few words: what stands on its row, and what a screen reader says. Pure.
 
-import { fill, own, plural, shorten } from "./common.js";
+import { fill, list, object, own, plural, shorten } from "./common.js";
 import T from "./text/traffic.json" with { type: "json" };
 
 const LONG = 240;
@@ -81,18 +81,18 @@ function ofProcess(body, raw) {
 }
 
 function ofToolbox({ cause, schemas, warnings }) {
-  const parts = [Array.isArray(schemas) ? plural(schemas.length, W.toolCount) : "", warnings?.length ? plural(warnings.length, W.warnings) : ""];
+  const parts = [Array.isArray(schemas) ? plural(schemas.length, W.toolCount) : "", list(warnings).length ? plural(warnings.length, W.warnings) : ""];
   return { word: T.kinds.tools, text: shorten([text(cause), ...parts].filter(Boolean).join(" · "), LONG), mark: "" };
 }
 
 function ofModel({ body, role, flags }) {
   if (flags.includes("protocol-error")) return { word: W.error, text: shorten(text(body.error), LONG), mark: "protocol-error" };
   if (role === "request") {
-    return { word: W.ask, text: [plural((body.messages ?? []).length, W.messages), plural((body.tools ?? []).length, W.toolCount)].join(", "), mark: "" };
+    return { word: W.ask, text: [plural(list(body.messages).length, W.messages), plural(list(body.tools).length, W.toolCount)].join(", "), mark: "" };
   }
   if (!role) return { word: fill(W.stops, { reason: text(body.stop_reason) }), text: shorten(text(body.answer ?? ""), LONG), mark: "" };
   const message = object(body.message);
-  const calls = (message.tool_calls ?? []).map((one) => object(object(one).function)).map((one) => call(one.name, parsed(one.arguments)));
+  const calls = list(message.tool_calls).map((one) => object(object(one).function)).map((one) => call(one.name, parsed(one.arguments)));
   return calls.length ? { word: W.calls.replace(" {calls}", ""), text: shorten(calls.join(", "), LONG), mark: "" } : { word: W.answer, text: shorten(text(message.content), LONG), mark: "" };
 }
 
@@ -112,10 +112,6 @@ function parsed(value) {
   } catch {
     return { "?": value };
   }
-}
-
-export function object(value) {
-  return value !== null && typeof value === "object" && !Array.isArray(value) ? value : {};
 }
 
 function isText(value) {

@@ -60,7 +60,7 @@ def show(tab: Page, tmp_path: Path) -> Iterator[Show]:
         tab.set_viewport_size({"width": width, "height": height})
         tab.emulate_media(color_scheme=scheme, forced_colors="none", reduced_motion="no-preference")
         tab.goto(path.as_uri())
-        tab.wait_for_selector(".mt-foot")
+        tab.wait_for_function("() => window.mcpLessons")
         return tab
 
     yield show_it

@@ -103,3 +103,20 @@ test("the link asks again once when a message is missing, and takes nothing twic
   assert.deepEqual(seen, [["reset", 2], ["add", 1], ["add", 1], ["reset", 7], ["add", 1]]);
   assert.equal(asked, 1);
 });
+
+test("messages of any shape are taken, told, explained and exported", () => {
+  const odd = [null, 1, "text", [], [1, [2]], {}, true, { name: null }, { tools: 1, content: 2, messages: 3, message: 4, schemas: 5, warnings: 6 }];
+  for (const part of odd) {
+    const made = entries(...["process", "http", "tools", "model"].flatMap((kind) => ["sent", "received", ""].map((direction) => ({ kind, direction, body: part }))),
+      request("tools/call", part), reply(part), request("initialize", { clientInfo: part }), reply({ content: part, tools: part, serverInfo: part, contents: part }),
+      { kind: "reply", direction: "received", body: { jsonrpc: "2.0", id: 1, error: part } }, { kind: "notification", direction: "sent", body: { jsonrpc: "2.0", method: "notifications/cancelled", params: part } });
+    const store = new Store();
+    for (const entry of made) {
+      assert.equal(typeof sentence(entry, ends(entry)), "string");
+      assert.ok(explain(entry, ends(entry)).every((said) => typeof said === "string"));
+      asPython(entry, made);
+    }
+    JSON.parse(toJsonl(made).split("\n")[0]);
+    toMermaid(made, store);
+  }
+});
