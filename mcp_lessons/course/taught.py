@@ -50,8 +50,28 @@ TAUGHT: dict[int, list[tuple[str, str]]] = {
         ("client", "Client.finish_call"),
         ("client", "Client.call_tool"),
     ],
-    5: [],
-    6: [],
+    5: [
+        ("_names", "clean"),
+        ("_names", "full_name"),
+        ("_names", "public_names"),
+        ("toolbox", "class Toolbox"),
+        ("toolbox", "Toolbox.mount"),
+        ("toolbox", "Toolbox._changed"),
+        ("toolbox", "Toolbox.schemas"),
+        ("toolbox", "Toolbox.call"),
+        ("toolbox", "Toolbox.call_all"),
+        ("toolbox", "Toolbox._begin"),
+    ],
+    6: [
+        ("agent", "read_arguments"),
+        ("agent", "read_calls"),
+        ("agent", "assistant_message"),
+        ("agent", "tool_message"),
+        ("agent", "why_not"),
+        ("agent", "run_calls"),
+        ("agent", "ask"),
+        ("agent", "run_agent"),
+    ],
 }
 
 SHOWN: dict[int, list[tuple[str, str, str]]] = {
@@ -81,5 +101,16 @@ SHOWN: dict[int, list[tuple[str, str, str]]] = {
     ],
     4: [
         ("results", "*", "how long a placeholder may be, and JSON that never fails"),
+    ],
+    5: [
+        ("toolbox", "*", "small helpers: the list as endpoints want it, sentences for what is refused"),
+        ("toolbox", "Toolbox.unmount", "mounting, undone"),
+        ("toolbox", "Toolbox.add", "a row of the table, made from type hints"),
+        ("toolbox", "Toolbox.close", "unmount, for each server"),
+        ("toolbox", "Toolbox.from_config", "mount, for each server of a file"),
+        ("toolbox", "Toolbox.tools", "the names in the table"),
+    ],
+    6: [
+        ("agent", "*", "two small dataclasses, three limits, and the first message with its checks"),
     ],
 }

@@ -1,0 +1,277 @@
+"""The exercises of lesson 5: the way back to a server, what tools cost, a tool of your own."""
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from typing import Any
+
+from ..exercise import Exercise, Wrong
+from ..judging import connected_client, mounted_toolbox, sent
+
+_CASES = (  # what the model wrote, the server it is meant for, what that server must be asked for
+    ("weather__forecast", "weather", "forecast", {"place": "Skerry"}),
+    ("my__maps__places", "my__maps", "places", {}),
+    ("my__a__b", "my", "a__b", {}),
+)
+
+
+def _judge_call_tool_named(call_tool_named: Callable[[str, dict, dict], Any]) -> str | None:
+    with ExitStack() as stack:
+        clients = {
+            "my": stack.enter_context(connected_client("faulty", "tool_names")),
+            "weather": stack.enter_context(connected_client("weather")),
+            "my__maps": stack.enter_context(connected_client("maps")),
+        }
+        for name, server, tool, arguments in _CASES:
+            before = {at: len(_called(client)) for at, client in clients.items()}
+            try:
+                result = call_tool_named(name, arguments, clients)
+            except KeyError as problem:
+                return f"{name!r} is the tool {tool!r} of the server {server!r}; you looked for {problem}."
+            calls = {at: _called(client)[before[at] :] for at, client in clients.items()}
+            if elsewhere := [at for at, made in calls.items() if made and at != server]:
+                return f"{name!r} is a tool of the server {server!r}, and you called {elsewhere[0]!r}."
+            if calls[server] != [tool]:
+                return (
+                    f"for {name!r} the server must be called once, with {tool!r}. You sent {calls[server]}."
+                )
+            if not hasattr(result, "is_error"):
+                return f"return what call_tool returns. For {name!r} your function returned {result!r}."
+    return None
+
+
+def _called(client: Any) -> list[str]:
+    return [message["params"]["name"] for message in sent(client.traffic, method="tools/call")]
+
+
+def _judge_dearest(dearest: Callable[[list, int], Any]) -> str | None:
+    with mounted_toolbox(maps="maps", weather="weather") as toolbox:
+        tools = toolbox.schemas()
+    twins = [{"type": "function", "function": {"name": name}} for name in ("b", "a")]
+    cases = (
+        (tools, 1, ["maps__route"]),
+        (tools, 3, ["maps__route", "weather__forecast", "weather__alerts"]),
+        (twins, 2, ["b", "a"]),
+        (tools[:1], 5, [tools[0]["function"]["name"]]),
+    )
+    for given, most, expected in cases:
+        got = dearest(given, most)
+        if not isinstance(got, list) or not all(isinstance(name, str) for name in got):
+            return f"return a list of names. Your function returned {str(got)[:80]}."
+        if given is twins and sorted(got) == sorted(expected) and got != expected:
+            return "two tools cost the same, and the second came out first. Between equals keep their order."
+        if got == expected[::-1] and len(got) > 1:
+            return "the cheapest tool came first. The dearest comes first."
+        if got != expected:
+            return f"the {most} dearest of {len(given)} tools: expected {expected}, and you returned {got}."
+    return None
+
+
+def _judge_fahrenheit(fahrenheit: Callable[[float], Any]) -> str | None:
+    with mounted_toolbox(weather="weather") as toolbox:
+        toolbox.add(fahrenheit)
+        told = toolbox.schemas()[-1]["function"]
+        fault = _wrong_description(told)
+        if fault:
+            return fault
+        for celsius, expected in ((100, 212.0), (-40, -40.0), (36.6, 97.88)):
+            result = toolbox.call("fahrenheit", {"celsius": celsius})
+            if result.is_error:
+                return f"the call with celsius={celsius} failed: {result.text}"
+            if abs(_number(result.text) - expected) > 0.01:
+                return f"{celsius} °C are {expected} °F, and the model would read {result.text!r}."
+    return None
+
+
+def _wrong_description(told: dict[str, Any]) -> str | None:
+    schema, words = told["parameters"], told.get("description", "").lower()
+    if told["name"] != "fahrenheit":
+        return f"the model is offered {told['name']!r}. Call the function fahrenheit."
+    if list(schema["properties"]) != ["celsius"]:
+        return f"the parameters are {list(schema['properties'])}. There is one, celsius."
+    if schema["properties"]["celsius"].get("type") != "number":
+        kind = schema["properties"]["celsius"].get("type")
+        return f"the schema says that celsius is of type {kind!r}. The hint float makes it a number."
+    if schema.get("required") != ["celsius"]:
+        return "the schema does not require celsius. A parameter with a default value can be left out."
+    if "celsius" not in words or "fahrenheit" not in words:
+        return (
+            "the model reads the docstring and nothing else. Name both units there: Celsius and Fahrenheit."
+        )
+    return None
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return float("inf")
+
+
+EXERCISES = [
+    Exercise(
+        id="5.1",
+        stub='''
+            def call_tool_named(name, arguments, clients):
+                """Call the tool that the model calls `name`, and return its result."""
+                server, tool = name.split("__", 1)
+                return clients[server].call_tool(tool, arguments)
+            ''',
+        judge=_judge_call_tool_named,
+        done="each call finds its server and its tool, whatever they are called.",
+        hints=(
+            "You cannot turn a name back. But you can make all names, and see which of them it is.",
+            "Go over clients.items(), and for each client over client.list_tools(). "
+            'Make f"{server}__{tool.name}" and write down what it stands for.',
+            "table[full] = (client, tool.name), for all of them. Then client, tool = table[name].",
+        ),
+        solution='''
+            def call_tool_named(name, arguments, clients):
+                """Call the tool that the model calls `name`, and return its result."""
+                table = {}
+                for server, client in clients.items():
+                    for tool in client.list_tools():
+                        table[f"{server}__{tool.name}"] = (client, tool.name)
+                client, tool = table[name]
+                return client.call_tool(tool, arguments)
+            ''',
+        wrong=(
+            Wrong(
+                """
+                def call_tool_named(name, arguments, clients):
+                    server, tool = name.rsplit("__", 1)
+                    return clients[server].call_tool(tool, arguments)
+                """,
+                "'my__a__b' is the tool 'a__b' of the server 'my'; you looked for 'my__a'.",
+            ),
+            Wrong(
+                """
+                def call_tool_named(name, arguments, clients):
+                    for server, client in clients.items():
+                        if name.startswith(server):
+                            return client.call_tool(name.removeprefix(server + "__"), arguments)
+                """,
+                "'my__maps__places' is a tool of the server 'my__maps', and you called 'my'.",
+            ),
+            Wrong(
+                """
+                def call_tool_named(name, arguments, clients):
+                    for server, client in clients.items():
+                        for tool in client.list_tools():
+                            if f"{server}__{tool.name}" == name:
+                                return client.call_tool(name, arguments)
+                """,
+                "for 'weather__forecast' the server must be called once, with 'forecast'. "
+                "You sent ['weather__forecast'].",
+            ),
+            Wrong(
+                """
+                def call_tool_named(name, arguments, clients):
+                    for server, client in clients.items():
+                        for tool in client.list_tools():
+                            if f"{server}__{tool.name}" == name:
+                                client.call_tool(tool.name, arguments)
+                """,
+                "return what call_tool returns. For 'weather__forecast' your function returned None.",
+            ),
+        ),
+    ),
+    Exercise(
+        id="5.2",
+        stub='''
+            def dearest(tools, most):
+                """The names of the `most` tools that cost most tokens, the dearest first."""
+                ...
+            ''',
+        judge=_judge_dearest,
+        done="you know where the tokens go.",
+        hints=(
+            'The name of an entry is entry["function"]["name"], and tokens([entry]) is what it costs.',
+            "sorted(tools, key=...) puts the smallest first. It keeps the order of equals.",
+            "reverse=True puts the largest first, and still keeps the order of equals. Then take [:most].",
+        ),
+        solution='''
+            def dearest(tools, most):
+                """The names of the `most` tools that cost most tokens, the dearest first."""
+                by_cost = sorted(tools, key=lambda entry: tokens([entry]), reverse=True)
+                return [entry["function"]["name"] for entry in by_cost[:most]]
+            ''',
+        wrong=(
+            Wrong(
+                """
+                def dearest(tools, most):
+                    by_cost = sorted(tools, key=lambda entry: tokens([entry]))
+                    return [entry["function"]["name"] for entry in by_cost[-most:]]
+                """,
+                "the cheapest tool came first. The dearest comes first.",
+            ),
+            Wrong(
+                """
+                def dearest(tools, most):
+                    by_cost = sorted(tools, key=lambda entry: tokens([entry]))[::-1]
+                    return [entry["function"]["name"] for entry in by_cost[:most]]
+                """,
+                "two tools cost the same, and the second came out first. Between equals keep their order.",
+            ),
+            Wrong(
+                """
+                def dearest(tools, most):
+                    return sorted(tools, key=lambda entry: tokens([entry]), reverse=True)[:most]
+                """,
+                "return a list of names. Your function returned "
+                "[{'type': 'function', 'function': {'name': 'maps__route', 'description': 'How to ge.",
+            ),
+        ),
+    ),
+    Exercise(
+        id="5.3",
+        stub="def fahrenheit(celsius): ...",
+        judge=_judge_fahrenheit,
+        done="the model has one tool more, and no server was needed.",
+        hints=(
+            "Look at umbrella above: a type hint for the parameter, a docstring, a return value.",
+            "The hint float makes `number` in the schema; int would make `integer`, and 36.6 is none.",
+            'def fahrenheit(celsius: float) -> float: """Convert a temperature from degrees Celsius to '
+            'degrees Fahrenheit."""',
+        ),
+        solution='''
+            def fahrenheit(celsius: float) -> float:
+                """Convert a temperature from degrees Celsius to degrees Fahrenheit."""
+                return celsius * 9 / 5 + 32
+            ''',
+        wrong=(
+            Wrong(
+                '''
+                def fahrenheit(celsius: int) -> float:
+                    """Convert a temperature from degrees Celsius to degrees Fahrenheit."""
+                    return celsius * 9 / 5 + 32
+                ''',
+                "the schema says that celsius is of type 'integer'. The hint float makes it a number.",
+            ),
+            Wrong(
+                '''
+                def fahrenheit(celsius: float) -> float:
+                    """Convert a temperature."""
+                    return celsius * 9 / 5 + 32
+                ''',
+                "the model reads the docstring and nothing else. "
+                "Name both units there: Celsius and Fahrenheit.",
+            ),
+            Wrong(
+                '''
+                def fahrenheit(celsius: float = 0.0) -> float:
+                    """Convert a temperature from degrees Celsius to degrees Fahrenheit."""
+                    return celsius * 9 / 5 + 32
+                ''',
+                "the schema does not require celsius. A parameter with a default value can be left out.",
+            ),
+            Wrong(
+                '''
+                def fahrenheit(celsius: float) -> float:
+                    """Convert a temperature from degrees Celsius to degrees Fahrenheit."""
+                    return celsius + 32
+                ''',
+                "100 °C are 212.0 °F, and the model would read '132.0'.",
+            ),
+        ),
+    ),
+]
