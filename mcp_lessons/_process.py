@@ -173,7 +173,8 @@ class _Output:
         """The next bytes, as soon as there are some; b"" at the end."""
         if WINDOWS:
             return self._pipe.read(CHUNK) or b""
-        if any(fd == self._ending for fd, _ in self._data_or_end.poll()) and self._is_quiet():
+        ready = self._data_or_end.poll()
+        if (len(ready) > 1 or ready[0][0] == self._ending) and self._is_quiet():
             return b""
         return os.read(self._pipe.fileno(), CHUNK)
 

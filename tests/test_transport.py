@@ -523,6 +523,7 @@ def test_however_a_process_ends_no_server_of_it_is_left_ten_seconds_later():
         assert echo(bystander) == "hello"
 
 
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_a_process_that_was_forked_leaves_the_servers_alone():
     with connected(tiny(ECHO)) as client:
         child = os.fork()
