@@ -545,19 +545,18 @@ def test_a_megabyte_of_description_is_cut_for_the_page_and_counted_whole() -> No
 
 # Anything at all
 
-values = some.recursive(
-    some.none() | some.booleans() | some.integers() | some.text(),
-    lambda inner: some.lists(inner, max_size=4) | some.dictionaries(some.text(max_size=8), inner, max_size=4),
-    max_leaves=12,
-)
+leaves = some.none() | some.booleans() | some.integers() | some.text(max_size=8)
+leaves |= some.sampled_from(["tools/list", "notifications/tools/list_changed"])
 fields = some.sampled_from(
     ["method", "id", "result", "tools", "nextCursor", "name", "description", "inputSchema", "schemas",
      "origins", "cause", "warnings", "messages", "turn", "usage", "prompt_tokens", "function", "parameters",
      "properties", "server", "tool", "connection", "params", "cursor", "model"]
 )  # fmt: skip
 bodies = some.recursive(
-    values | some.sampled_from(["tools/list", "notifications/tools/list_changed"]),
-    lambda inner: some.dictionaries(fields, inner, max_size=6) | some.lists(inner, max_size=3),
+    leaves,
+    lambda inner: (
+        some.dictionaries(fields | some.text(max_size=4), inner, max_size=6) | some.lists(inner, max_size=3)
+    ),
     max_leaves=20,
 )
 event_kinds = some.sampled_from(["request", "reply", "notification", "tools", "model", "noise", "stderr"])
