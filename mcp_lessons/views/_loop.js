@@ -100,18 +100,18 @@ export function mount(root, store, { signal }) {
   }
 
   function band(turn, turns, i) {
-    return el("li", { class: "mo-turn", tabindex: "-1", data: { turn: `${turn.run}.${turn.index}` }, "aria-label": sentence(turn) },
-      el("div", { class: "mo-side" }, el("div", { class: "mo-name" }, el("b", { text: fill(T.turn, { turn: turnName(turn) }) })), contextBar(turn, indexOf), tokenLines(turn), contextToggle(turn, turns, i)),
-      el("div", { class: "mo-main" }, sentRow(turn), saidRow(turn), callsRow(turn), endRow(turn)));
-  }
-
-  function contextToggle(turn, turns, i) {
-    const key = `${turn.run}.${turn.index}`;
-    const details = el("details", { class: "mo-opened", open: openContexts.has(key) }, el("summary", { text: T.contextOpen }));
-    const fillIn = () => { if (details.open && details.childNodes.length === 1) details.append(contextTable(turns, i, indexOf)); };
-    details.addEventListener("toggle", () => { openContexts[details.open ? "add" : "delete"](key); fillIn(); });
-    fillIn();
-    return details;
+    const key = `${turn.run}.${turn.index}`, sent = el("div", { class: "mo-sent", hidden: true });
+    const toggle = el("button", { type: "button", class: "mo-toggle", "aria-expanded": "false", text: T.contextOpen, on: { click: () => show(!openContexts.has(key)) } });
+    const show = (open) => {
+      openContexts[open ? "add" : "delete"](key);
+      toggle.setAttribute("aria-expanded", String(open));
+      sent.hidden = !open;
+      if (open && !sent.firstChild) sent.append(contextTable(turns, i, indexOf));
+    };
+    show(openContexts.has(key));
+    return el("li", { class: "mo-turn", tabindex: i ? "-1" : "0", "aria-label": sentence(turn) },
+      el("div", { class: "mo-side" }, el("div", { class: "mo-name" }, el("b", { text: fill(T.turn, { turn: turnName(turn) }) })), contextBar(turn, indexOf), tokenLines(turn), toggle),
+      el("div", { class: "mo-main" }, sentRow(turn), saidRow(turn), callsRow(turn), endRow(turn)), sent);
   }
 
   const choose = (seq) => { chosen = seq; announce(store.record, seq, root); draw(); };
@@ -154,7 +154,7 @@ export function mount(root, store, { signal }) {
     const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: on ? 0 : undefined, End: on ? bands.length - 1 : undefined }[event.key];
     if (event.target.closest(".mo-scroll")) return;
     if (to !== undefined) { bands[to]?.focus(); event.preventDefault(); }
-    else if (on && event.key === "Enter") { const opened = event.target.querySelector(".mo-opened"); opened.open = !opened.open; event.preventDefault(); }
+    else if (on && event.key === "Enter") { event.target.querySelector(".mo-toggle").click(); event.preventDefault(); }
   }
 
   onAnnounced(() => store.record, root, signal, (seq) => { chosen = seq; wish(); });

@@ -24,13 +24,13 @@ function swatchClass(part, server, indexOf) {
   return part === "tools" ? `mo-tools ${serverClass(indexOf(server))} ${hatch(indexOf(server))}` : `mo-${part}`;
 }
 
-/** What the patterns of the bars mean; tools have the colours of their servers. */
+/** What the patterns of the bars mean, as far as they occur; tools have the colours of their servers. */
 export function legend(turns, indexOf) {
-  const servers = [...new Set(turns.flatMap((turn) => turn.figures.by_server.map(({ server }) => server)))];
-  const entry = (css, text) => el("li", {}, el("i", { class: `mo-key ${css}`, "aria-hidden": "true" }), text);
-  return el("ul", { class: "mo-legend" }, entry("mo-system", T.parts.system),
-    servers.map((server) => entry(swatchClass("tools", server, indexOf), fill(T.toolsOf, { server: serverName(server) }))),
-    entry("mo-history", T.parts.history), entry("mo-new", T.parts.new));
+  const parts = new Map(turns.flatMap(partsOf).map(({ part, server }) => [`${part} ${server}`, [part, server]]));
+  const of = (wanted) => [...parts.values()].filter(([part]) => part === wanted);
+  const words = (part, server) => (part === "tools" ? fill(T.toolsOf, { server: serverName(server) }) : T.parts[part]);
+  return el("ul", { class: "mo-legend" }, ["system", "tools", "history", "new"].flatMap(of).map(([part, server]) =>
+    el("li", {}, el("i", { class: `mo-key ${swatchClass(part, server, indexOf)}`, "aria-hidden": "true" }), words(part, server))));
 }
 
 /** "≈482 in, ≈58 out" and, where the endpoint says so, what was measured. */
