@@ -131,6 +131,7 @@ class _Feed:
         self._read = 0  # the last event that went into a row
         self._told = 0  # the last event that the pages know of
         self._open = self._scheduled = False
+        self._from_nothing = False  # was the record empty when the view was displayed
         self._wait, self._renew_at, self._renewals = BATCH_SECONDS, 0.0, 0
         self._sending = threading.RLock()
         self._unsubscribe: Callable[[], None] = lambda: None
@@ -142,6 +143,7 @@ class _Feed:
             return
         with self._sending:
             self._listen(traffic)
+            self._from_nothing = len(traffic) == 0
             self._wait, self._renew_at, self._renewals = BATCH_SECONDS, 0.0, MAX_RENEWALS
             self._renew(view, traffic)
 
@@ -235,6 +237,7 @@ class _Feed:
                 "record": shared.record,
                 "servers": _rows.dumps(list(shared.servers)),
                 "dropped": away,
+                "fromNothing": self._from_nothing,
                 "rows": _rows.dumps(part),
             }
             for number, part in enumerate(parts)

@@ -60,11 +60,18 @@ class _Pairing:
         connection, direction, id = _key(event)
         exchange = self.asked.get((connection, "received" if direction == "sent" else "sent", id))
         if exchange is None:
-            self.made.append(Exchange(event, flags=["null-id" if id == "null" else "orphan"]))
+            self.made.append(Exchange(event, flags=[self._why_alone(connection, direction, id)]))
         elif exchange.reply is not None:
             self.made.append(Exchange(event, flags=["second-reply"]))
         else:
             exchange.reply = event
+
+    def _why_alone(self, connection: int, direction: str, id: str) -> str:
+        if id == "null":
+            return "null-id"
+        other = id[1:-1] if id.startswith('"') else f'"{id}"'  # 1 and "1"
+        way = "received" if direction == "sent" else "sent"
+        return "id-type" if (connection, way, other) in self.asked else "orphan"
 
     def _other(self, event: Event) -> None:
         self.made.append(Exchange(event))

@@ -17,9 +17,10 @@ from ._words import counted, mapping, words
 MAX_ROWS = 500
 MAX_STDERR = 50
 MAX_CELL = 160
+_LEFT = 'style="text-align:left"'  # JupyterLab puts tables of numbers right
 
 Cell = tuple[str, str, str]
-"""(our words, what the wire said, our words): what the wire said stands in code, so that nobody typesets it."""
+"""(our words, what the wire said, our words): the middle stands in code, so that nobody typesets it."""
 
 Place = tuple[int, int, int]
 _DURING = {"notifications/progress", "notifications/message"}
@@ -83,7 +84,7 @@ def _cells(number: int, row: Exchange) -> list[Cell]:
     kind = said["kinds"].get(role(event) or event.kind, event.kind)
     flags = "".join(f" [{said['flags'][flag]}]" for flag in row.flags)
     message = _cell(kind, rest if word == kind else f"{word} {rest}", flags)
-    return [("", str(number), ""), _cell("", _route(event)), message, _answer(row)]
+    return [(str(number), "", ""), _name_cell(_route(event)), message, _answer(row)]
 
 
 def _answer(row: Exchange) -> Cell:
@@ -102,6 +103,11 @@ def _mark(reply: Event) -> str:
     if "error" in body:
         return "✕ "
     return "⚠ " if mapping(body.get("result")).get("isError") is True else ""
+
+
+def _name_cell(route: str) -> Cell:
+    """Names are plain, unless somebody would typeset them as a formula."""
+    return ("", route, "") if "$" in route or "\\" in route else (route, "", "")
 
 
 def _cell(before: str, said: str, after: str = "") -> Cell:
@@ -160,9 +166,9 @@ def _as_text(cells: list[list[Cell]], more: int, stderr: dict[str, list[str]], c
 
 def _as_html(cells: list[list[Cell]], more: int, stderr: dict[str, list[str]], caption: str) -> str:
     said = table("traffic")["snapshot"]
-    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in said["columns"])
+    head = "".join(f'<th scope="col" {_LEFT}>{escape(name)}</th>' for name in said["columns"])
     body = "\n".join(
-        "<tr>" + "".join(f"<td>{_html_cell(cell)}</td>" for cell in row) + "</tr>" for row in cells
+        "<tr>" + "".join(f"<td {_LEFT}>{_html_cell(cell)}</td>" for cell in row) + "</tr>" for row in cells
     )
     parts = [
         f"<table>\n<caption>{escape(caption)}</caption>\n<thead><tr>{head}</tr></thead>",

@@ -2,7 +2,7 @@
 
 const SIDE = 34; // room left of the first and right of the last lane, in em/14
 const LEAST = 110; // between two lanes
-const NEAR = 0.62; // from a model to the client
+const NEAR = 0.75; // from a model to the client
 const DEEPEST = 3; // bars drawn beside each other on one lane
 
 /** The lanes in order: the models, the client, the servers. Each is {key, kind, name}. */

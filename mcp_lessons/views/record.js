@@ -23,6 +23,7 @@ export class Store {
     this.entries = [];
     this.servers = [];
     this.record = null;
+    this.started = false; // has anything been said to this page
     this.away = 0; // rows that never came to this page
     this.let_go = 0; // rows that this page dropped
     this.requests = new Map(); // (connection, direction, id) -> the newest request
@@ -36,6 +37,8 @@ export class Store {
 
   reset(message) {
     this.clear();
+    this.started = true;
+    this.fromNothing = message.fromNothing === true; // the view was there before the first message
     this.away = message.dropped ?? 0;
     this.add(message);
   }

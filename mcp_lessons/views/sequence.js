@@ -16,8 +16,10 @@ export function place(store, width, scale) {
 
 /** The names above the lifelines. */
 export function laneHeads(placed, store) {
-  return el("div", { class: "mt-lanes" }, placed.lanes.map((lane) =>
-    el("span", { class: `mt-lane mt-lane-${lane.kind} ${serverClass(store.numberOf(lane.name))}`, style: `left:${placed.x[lane.key]}px`, title: lane.kind === "model" ? T.modelLane : undefined },
+  const xs = placed.lanes.map(({ key }) => placed.x[key]);
+  const room = (i) => Math.min(xs[i] - (xs[i - 1] ?? -Infinity), (xs[i + 1] ?? Infinity) - xs[i], 240) - 6;
+  return el("div", { class: "mt-lanes" }, placed.lanes.map((lane, i) =>
+    el("span", { class: `mt-lane mt-lane-${lane.kind} ${serverClass(store.numberOf(lane.name))}`, style: `left:${xs[i]}px;max-width:${room(i)}px`, title: lane.kind === "model" ? `${T.modelLane}: ${lane.name}` : lane.name || undefined },
       lane.kind === "client" ? T.client : [serverMark(Math.max(store.numberOf(lane.name), 0)), el("span", { text: lane.name })])));
 }
 

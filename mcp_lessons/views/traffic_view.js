@@ -138,15 +138,15 @@ class Display {
     const scale = this.root.classList.contains("ml-big") ? 20 / 14 : 1;
     grid.height = Math.round((state.mode === "raw" ? 30 : 42) * scale);
     this.measure(scale);
-    const fresh = !this.everDrawn && state.visible.length > 0;
+    const fresh = !this.everDrawn && this.store.started;
     grid.node.hidden = !state.visible.length;
     this.body.style.setProperty("--rows-height", `${Math.max(state.visible.length, 4) * grid.height}px`);
     grid.drawHeader();
     grid.draw();
     if (fresh) {
       this.everDrawn = true; // a record that is there already is read from its beginning
-      state.follow = grid.node.scrollHeight <= grid.node.clientHeight + 1;
-      this.seen = state.visible.at(-1).seq;
+      state.follow = this.store.fromNothing || !state.visible.length || grid.node.scrollHeight <= grid.node.clientHeight + 1;
+      this.seen = state.visible.at(-1)?.seq ?? 0;
     }
     this.keepInSight();
     this.around();

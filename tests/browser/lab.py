@@ -61,11 +61,16 @@ class Lab:
         settings = self.base / "app"
         settings.mkdir()
         (settings / "overrides.json").write_text(
-            json.dumps({"@jupyterlab/notebook-extension:tracker": {"windowingMode": "none"}})
+            json.dumps(
+                {
+                    "@jupyterlab/notebook-extension:tracker": {"windowingMode": "none"},
+                    "@jupyterlab/apputils-extension:notification": {"fetchNews": "false"},
+                }
+            )
         )
         log = (self.base / "log").open("wb")
         self.process = subprocess.Popen(
-            self._command(settings), env=self._environment(), cwd=self.root, stdout=log, stderr=log,
+            self._command(settings), env=self.environment(), cwd=self.root, stdout=log, stderr=log,
             stdin=subprocess.DEVNULL, start_new_session=True,
         )  # fmt: skip
         log.close()
@@ -118,7 +123,8 @@ class Lab:
             "--LabApp.extension_manager=readonly",
         ]  # fmt: skip
 
-    def _environment(self) -> dict[str, str]:
+    def environment(self) -> dict[str, str]:
+        """The environment of the server and its kernels: every folder of Jupyter is our own."""
         folders = ("CONFIG_DIR", "DATA_DIR", "RUNTIME_DIR")
         own = {f"JUPYTER_{name}": str(self.base / name.lower()) for name in folders}
         own |= {

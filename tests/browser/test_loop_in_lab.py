@@ -82,7 +82,10 @@ def test_a_call_chosen_here_is_chosen_in_the_traffic_view_and_back(lab: Lab, lab
     page.locator(".mt-row[data-seq='2']").click()
     page.locator(".mo-turn.mo-chosen").wait_for()
     assert page.locator(".mo-call.mo-chosen").count() == 0
-    page.locator(".mo-opened summary").click()
+    page.locator(".mo-toggle").click()
+    spoken = page.locator(".ml-view").first.aria_snapshot()
+    assert re.search(r"listitem .Turn 1: 2 messages, 0 tools, ≈\d+ tokens in, 1 tool call", spoken)
+    assert re.search(r"img .Context of turn 1: system prompt ≈\d+, new in this turn ≈\d+", spoken)
     check_accessibility(lab_page)
 
 
@@ -95,7 +98,7 @@ def test_a_busy_kernel_shows_the_turn_it_is_in_and_the_view_still_answers(
     page = lab_page.page
     page.locator(".mo-call", has_text="42").wait_for()
     assert page.locator(".jp-InputPrompt").nth(2).inner_text() == "[*]:"
-    page.locator(".mo-opened summary").click()
+    page.locator(".mo-toggle").click()
     page.locator(".mo-context td", has_text="Be brief.").wait_for()
     page.locator(".mo-turn").focus()
     for key in ("b", "x", "ArrowDown", "ArrowUp"):

@@ -63,6 +63,11 @@ def test_the_list_grows_while_later_cells_run_and_everyone_can_read_it(lab: Lab,
     assert page.locator(".mb-tool .mb-name").all_inner_texts() == ["forecast", "alerts"]
     page.locator(".mb-tool").first.click()
     page.locator(".mb-open").wait_for()
+    spoken = page.locator(".ml-view").aria_snapshot()
+    assert 'radio "Advertised 2 · ≈' in spoken
+    assert 'treegrid "Toolbox"' in spoken
+    assert re.search(r"row .forecast, weather, about \d+ tokens\. Does a thing\.. \[expanded\]", spoken)
+    assert re.search(r"row .alerts, weather, about \d+ tokens\. new\. Does a thing\.", spoken)
     check_accessibility(lab_page)
 
 

@@ -1,5 +1,10 @@
 """TrafficView in real JupyterLab: run, live while later cells run, reload, reopen, keyboard, dark theme."""
 
+import subprocess
+import sys
+
+from playwright.sync_api import Page
+
 from .lab import Lab, LabPage
 
 RECORD = """
@@ -97,3 +102,69 @@ def test_freeze_puts_the_table_in_the_place_of_the_view(lab: Lab, lab_page: LabP
     assert lab_page.page.locator(".ml-view").count() == 0
     lab_page.save()
     assert "<table>" in (lab.root / "freeze.ipynb").read_text()
+
+
+def test_two_views_of_one_record_agree_and_share_what_is_chosen(lab: Lab, lab_page: LabPage) -> None:
+    lab.write("two.ipynb", [RECORD, SHOW, "TrafficView(traffic)", MORE])
+    lab_page.open("two.ipynb")
+    lab_page.run_all()
+    page = lab_page.page
+    views = page.locator(".ml-view")
+    for number in (0, 1):
+        views.nth(number).locator(".mt-row[data-seq='4']").wait_for()
+    views.nth(0).locator(".mt-row[data-seq='3']").click()
+    views.nth(1).locator(".mt-chosen[data-seq='3']").wait_for()
+    assert views.nth(0).locator(".mt-detail").inner_text() == views.nth(1).locator(".mt-detail").inner_text()
+
+
+REAL = """import sys
+from mcp_lessons import Toolbox, Traffic, choose_llm, run_agent
+from mcp_lessons.views import TrafficView
+traffic = Traffic()
+view = TrafficView(traffic)
+view"""
+PICNIC = """with Toolbox(traffic=traffic, era="legacy") as toolbox:
+    for name in ("weather", "maps"):
+        toolbox.mount(name, [sys.executable, "-m", f"mcp_lessons.servers.{name}"])
+    llm, model = choose_llm()
+    run_agent("Will it rain in Tessaby on Friday?", toolbox, llm=llm, model=model)
+choose_llm.close()"""
+
+
+def test_one_picture_shows_a_whole_turn_of_model_client_and_servers(lab: Lab, lab_page: LabPage) -> None:
+    lab.write("turn.ipynb", [REAL, PICNIC])
+    lab_page.open("turn.ipynb")
+    lab_page.run_all()
+    page = lab_page.page
+    page.locator("[aria-pressed=true]", has_text="Follow").wait_for()
+    page.locator(".mt-row .mt-note", has_text="exited").first.wait_for()
+    lanes = page.locator(".mt-lane").all_inner_texts()
+    assert lanes[1:] == ["Client", "weather", "maps"]
+    page.locator(".mt-search").fill("forecast(")
+    page.locator(".mt-search").fill("method:tools/call")
+    page.wait_for_function("() => document.querySelectorAll('.mt-row[data-seq]').length === 2")
+    assert "Tessaby on Friday" in page.locator(".mt-row[data-seq]").nth(1).inner_text()
+
+
+def test_a_notebook_exported_by_nbconvert_shows_the_table(lab: Lab, tab: Page) -> None:
+    lab.write("export.ipynb", [RECORD, MORE, "TrafficView(traffic).snapshot()"])
+    command = [
+        sys.executable,
+        "-m",
+        "nbconvert",
+        "--to=html",
+        "--execute",
+        "--template=basic",
+        "export.ipynb",
+    ]
+    run = subprocess.run(
+        command, cwd=lab.root, env=lab.environment(), capture_output=True, text=True, timeout=120
+    )
+    assert run.returncode == 0, run.stderr
+    tab.route(
+        "**/*", lambda route: route.continue_() if route.request.url.startswith("file:") else route.abort()
+    )
+    tab.goto((lab.root / "export.html").as_uri())
+    table = tab.locator("table")
+    assert "1 tool: forecast" in table.inner_text()
+    assert table.locator("tbody tr").count() == 2
