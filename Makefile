@@ -13,7 +13,7 @@ stage = @echo "== $(1)"; began=$$(date +%s); $(2) || { echo "== $(1): FAILED"; e
 NBVAL := PYTHONPATH=tests PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 $(BIN)/python -m pytest -p gate -p nbval.plugin \
 	--nbval --nbval-current-env --nbval-cell-timeout=60 --nbval-sanitize-with=mcp_lessons/course/sanitize.cfg
 
-.PHONY: lab test needs lint unit views notebooks refresh
+.PHONY: lab test needs lint unit views notebooks refresh bench soak
 .NOTPARALLEL:
 
 lab: $(VENV)/lab-ready
@@ -39,6 +39,12 @@ notebooks: $(VENV)/test-ready
 
 refresh: $(VENV)/test-ready
 	$(call stage,the notebooks as they would be written anew,$(BIN)/mcp-lessons refresh --check)
+
+bench: $(VENV)/test-ready needs $(NPM)
+	@$(BIN)/python tests/bench/run.py
+
+soak: $(VENV)/test-ready
+	@$(BIN)/python tests/soak/run.py
 
 $(VENV)/lab-ready: pyproject.toml
 	@$(call set_up,.)
