@@ -21,20 +21,21 @@ function main(entry, values) {
   if (entry.kind === "model") return model(entry);
   if (entry.kind === "process") return process(entry);
   if (entry.kind === "noise") return [E.noise[noiseKind(entry)]];
-  if (entry.kind === "tools") return toolbox(entry.body ?? {});
+  if (entry.kind === "tools") return toolbox(entry.body);
+  if (entry.kind === "http") return [pick(E.http, text(entry.body.status), values)];
   if (entry.role === "request") return request(entry, values);
   if (entry.role === "reply") return reply(entry, values);
   if (entry.kind === "notification") return [notification(entry, values)];
-  return [entry.kind === "stderr" || entry.kind === "http" ? E[entry.kind] : ""];
+  return [entry.kind === "stderr" ? E.stderr : ""];
 }
 
-function request({ method, body, direction }, values) {
+function request({ method, body, direction, sameCursor }, values) {
   const params = object(body.params);
   const meta = object(params._meta);
   const variant = method === "tools/list" && params.cursor !== undefined ? "+cursor" : method === "tools/call" && "inputResponses" in params ? "+retry" : "";
   const sentence = pick(E.request, method + variant, { ...values, version: text(params.protocolVersion), name: text(params.name) });
   return [
-    sentence, MODERN in meta ? E.requestEra : "",
+    sentence, sameCursor ? E.faults.sameCursor : "", MODERN in meta ? E.requestEra : "",
     direction === "received" ? E.unsolicited : "",
     meta.progressToken !== undefined && !(MODERN in meta) ? fill(E.progressToken, { token: text(meta.progressToken) }) : "",
   ];
@@ -49,7 +50,20 @@ function reply(entry, values) {
   if (result.resultType === "input_required") return [E.reply.input_required];
   const variant = method === "tools/list" && result.nextCursor !== undefined ? "+cursor" : method === "tools/call" && result.structuredContent !== undefined ? "+structured" : "";
   const sentence = asked || !flags.length ? pick(E.reply, method + variant, all) : "";
-  return [sentence, method === "initialize" ? versions(asked, result, all) : ""];
+  const faults = { initialize: () => [versions(asked, result, all)], "tools/list": () => listFaults(result), "tools/call": () => callFaults(result) };
+  return [sentence, ...(own(faults, method)?.() ?? [])];
+}
+
+function listFaults({ tools }) {
+  const good = list(tools).map(object).filter(({ name, inputSchema }) => typeof name === "string" && name && inputSchema === object(inputSchema));
+  const names = good.map(({ name }) => name);
+  const twice = names.find((name, i) => names.indexOf(name) < i);
+  const bad = list(tools).length - good.length;
+  return [bad ? plural(bad, E.faults.malformedTools) : "", twice === undefined ? "" : fill(E.faults.sameName, { name: text(twice) })];
+}
+
+function callFaults({ content, structuredContent }) {
+  return [list(content).length || structuredContent !== undefined ? "" : E.faults.noContent];
 }
 
 function errorReply({ body, method }, values) {
@@ -105,6 +119,7 @@ function odd(entry, values) {
   }));
   if (entry.ended) said.push(E.ended[entry.ended]);
   if (entry.waiting) said.push(E.waiting);
+  if (entry.raw.includes("\ufffd")) said.push(E.faults.replaced);
   if (entry.role === "reply" && entry.took > SLOW) said.push(fill(E.slow, { took: duration(entry.took) }));
   return said;
 }

@@ -29,6 +29,7 @@ export class Store {
     this.requests = new Map(); // (connection, direction, id) -> the newest request
     this.open = new Map(); // connection -> its requests that wait
     this.models = new Set();
+    this.cursors = new Set(); // (connection, method, cursor) that were asked for
   }
 
   get dropped() {
@@ -87,12 +88,22 @@ export class Store {
 
   asked(entry) {
     const key = keyOf(entry, entry.direction);
+    this.page(entry);
     const before = this.requests.get(key);
     if (before) entry.flags.push("repeated-id");
     this.requests.set(key, entry);
     entry.waiting = true;
     if (!this.open.has(entry.connection)) this.open.set(entry.connection, new Set());
     this.open.get(entry.connection).add(entry);
+  }
+
+  /** Marks a request for a page that was asked for before. */
+  page(entry) {
+    const cursor = object(object(entry.body).params).cursor;
+    if (cursor === undefined) return;
+    const key = JSON.stringify([entry.connection, entry.method, cursor]);
+    entry.sameCursor = this.cursors.has(key);
+    this.cursors.add(key);
   }
 
   answered(entry) {

@@ -243,6 +243,23 @@ def test_raw_shows_the_lines_as_they_crossed_the_wire(show: Show, session: Traff
     assert session[5].raw in row(page, 5).inner_text()
 
 
+def test_a_message_is_copied_as_json_and_as_python(show: Show, session: Traffic) -> None:
+    page = show(session)
+    page.evaluate(
+        "() => Object.defineProperty(navigator, 'clipboard',"
+        "{ value: { writeText: async (text) => { window.copied = text; } } })"
+    )
+    row(page, 5).click()
+    page.get_by_role("button", name="Copy JSON").first.click()
+    page.get_by_text("Copied").wait_for()
+    assert json.loads(page.evaluate("() => window.copied")) == session[5].body
+    page.get_by_role("button", name="Copy as Python").click()
+    page.wait_for_function("() => window.copied.startsWith('#')")
+    code = page.evaluate("() => window.copied")
+    assert 'client.call_tool("forecast", {"day": "Friday"})' in code
+    compile(code, "cell", "exec")
+
+
 def test_following_stops_when_the_reader_scrolls_and_begins_again_at_the_end(show: Show) -> None:
     page = empty_page(show(Traffic()))
     page.evaluate(_ADD, [1, 60])

@@ -53,6 +53,12 @@ test("each fault is explained in its own words", () => {
   assert.match(say(request("initialize", { protocolVersion: "2025-11-25" }), reply({ protocolVersion: "2031-01-01" })), /none of the known/);
   assert.match(say(request("tools/call", { name: "x" }), reply({ isError: true })), /not a protocol error/);
   assert.match(say({ kind: "stderr", direction: "", raw: "a\u200bb" }), /not seen/);
+  assert.match(say({ kind: "stderr", direction: "", raw: "caf\ufffd" }), /no UTF-8/);
+  const page = (id) => request("tools/list", { cursor: "more" }, id);
+  assert.match(say(page(1), page(2)), /go in a circle/);
+  assert.match(say(request("tools/list"), reply({ tools: [{ name: "a", inputSchema: {} }, { name: 1 }, null, { name: "a", inputSchema: {} }] })), /2 entries .* The name a stands more than once/);
+  assert.match(say(request("tools/call", { name: "x" }), reply({})), /no content/);
+  assert.match(say({ kind: "http", direction: "", raw: "", body: { status: 404 } }), /begin anew/);
 });
 
 test("hidden characters are shown by their number, also halves of characters", () => {
