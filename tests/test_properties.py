@@ -18,7 +18,7 @@ from mcp_lessons.stdio import split_lines
 from mcp_lessons.traffic import redact_command
 
 pytestmark = pytest.mark.filterwarnings("ignore::mcp_lessons.errors.McpWarning")
-quick = settings(max_examples=80, deadline=None, database=None)
+quick = settings(max_examples=40, deadline=None, database=None)
 few = settings(max_examples=12, deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow])
 
 text = st.text(st.characters(), max_size=20)  # lone surrogates too
