@@ -22,6 +22,7 @@ LONGEST_RESULT = 20_000
 """Characters of a result that the model reads; the whole of it stays in the record."""
 MOST_CALLS = 32
 """Calls of one message that are run; the others are answered with a refusal."""
+CUT = "not run: the message was cut"
 
 Message = dict[str, Any]
 
@@ -72,27 +73,21 @@ def run_agent(
     After `max_turns` requests the run stops; the last calls have been run, so that
     `run_agent(result.messages, …)` takes it up again. ModelError when the endpoint fails.
     """
-    messages, stop_reason = opening(question, system), "max_turns"
+    messages = opening(question, system)
     watch = Watch(toolbox.traffic, model, max_turns, on_event)
     try:
-        while stop_reason == "max_turns" and watch.turn < max_turns:
-            watch.turn += 1
+        for turn in range(1, max_turns + 1):
+            watch.turn = turn
             reply = ask(llm, model, messages, toolbox.schemas(), stream, watch)
-            calls = read_calls(reply.calls, messages)
+            calls = read_calls(reply, messages)
             messages.append(assistant_message(reply.text, calls))
-            if reply.cut:
-                stop_reason, cut = (
-                    "length",
-                    ToolResult.from_text("not run: the message was cut", is_error=True),
-                )
-                messages += [tool_message(call, cut) for call in calls]
-            elif calls:
-                messages += run_calls(calls, toolbox, approve, watch)
-            else:
-                stop_reason = "answer"
+            messages += run_calls(calls, toolbox, approve, watch)
+            if reply.cut or not calls:
+                break
     except KeyboardInterrupt:
         watch.ended("interrupted", "")
         raise
+    stop_reason = "length" if reply.cut else "max_turns" if calls else "answer"
     watch.ended(stop_reason, reply.text)
     return AgentResult(reply.text, stop_reason, messages, watch.turn)
 
@@ -133,16 +128,17 @@ def ask(
     return reply
 
 
-def read_calls(made: list[dict[str, Any]], messages: list[Message]) -> list[Call]:
+def read_calls(reply: Reply, messages: list[Message]) -> list[Call]:
     """The calls of a reply, each with an id that no other call has, and its arguments as an object."""
     taken = {call.get("id") for message in messages for call in message.get("tool_calls") or ()}
     calls = []
-    for call in made:
+    for call in reply.calls:
         id = call["id"]
         if not id or id in taken:  # nine letters and digits: some chat templates insist
             id = next(new for n in count(1) if (new := f"call{n:05}") not in taken)
         taken.add(id)
-        calls.append(Call(id, call["name"], *read_arguments(call["arguments"])))
+        arguments, problem = read_arguments(call["arguments"])
+        calls.append(Call(id, call["name"], arguments, CUT if reply.cut else problem))
     return calls
 
 
@@ -199,10 +195,9 @@ def why_not(call: Call, position: int, approve: Approve | None) -> str:
         return call.problem
     if position >= MOST_CALLS:
         return f"not run: more than {MOST_CALLS} calls in one message"
-    verdict = True if approve is None else approve(call)
-    if isinstance(verdict, str):
-        return f"not run: {verdict or 'the user refused it'}"
-    return "" if verdict else "not run: the user refused it"
+    verdict = approve is None or approve(call)
+    reason = verdict or "the user refused it"
+    return f"not run: {reason}" if isinstance(reason, str) else ""
 
 
 def tool_message(call: Call, result: ToolResult) -> Message:

@@ -497,7 +497,7 @@ def test_whatever_an_endpoint_sends_the_history_is_what_a_strict_one_takes_back(
     reply = Reply()
     for chunk in chunks:
         reply.take(chunk)
-    made = read_calls(reply.calls, [])
+    made = read_calls(reply, [])
     history = [{"role": "user", "content": "?"}, assistant_message(reply.text, made)]
     history += [tool_message(call, ToolResult.from_text("ok")) for call in made]
     json.dumps(history, ensure_ascii=False, allow_nan=False).encode("utf-8")

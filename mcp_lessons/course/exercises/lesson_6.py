@@ -1,0 +1,385 @@
+"""The exercises of lesson 6: a loop that ends, approval with a reason, servers closed also in failure."""
+
+from collections.abc import Callable
+from typing import Any
+
+from ...agent import run_agent
+from ...errors import McpError, ModelError
+from ...traffic import Traffic
+from ..exercise import Exercise, Wrong
+from ..judging import mounted_toolbox, sent, server_command
+from ..scripted import Scripted, calls, says
+
+_ALERTS = ("weather__alerts", '{"region": "moors"}')
+
+
+def _judge_ask_within(ask_within: Callable[..., Any]) -> str | None:
+    with mounted_toolbox(weather="weather") as toolbox:
+        rounds = [  # the script, the turns allowed, what must come back, what is special
+            ([calls(_ALERTS), says("Dry.")], 3, "Dry.", "The model answers in its second message"),
+            (
+                [calls(_ALERTS, _ALERTS), says("Dry.")],
+                2,
+                "Dry.",
+                "The model makes two calls in one message, which is one turn",
+            ),
+            ([calls(_ALERTS)] * 9, 3, None, "The model calls for ever, and 3 turns are allowed"),
+            ([calls(_ALERTS)] * 9, 1, None, "The model calls for ever, and 1 turn is allowed"),
+        ]
+        for script, max_turns, expected, special in rounds:
+            fault = _one_round(ask_within, toolbox, script, max_turns, expected)
+            if fault:
+                return f"{special}: {fault}"
+    return None
+
+
+def _one_round(ask_within: Any, toolbox: Any, script: list, max_turns: int, expected: str | None) -> str:
+    with Scripted(script) as scripted:
+        try:
+            got = ask_within("Is it dry?", toolbox, scripted.llm, scripted.model, max_turns)
+        except Exception as problem:
+            if len(scripted.requests) <= max_turns:
+                return f"it raised {type(problem).__name__}: {problem}"
+            got = None
+        asked = len(scripted.requests)
+    if asked > max_turns:
+        return f"you asked it more than {max_turns} times."
+    if asked < max_turns and expected is None:
+        return f"you asked it {asked} times, and it may be asked {max_turns} times."
+    if got != expected:
+        return f"return {expected!r}; you returned {got!r}."
+    return ""
+
+
+def _judge_at_most(at_most: Callable[[int], Any]) -> str | None:
+    with mounted_toolbox(weather="weather") as toolbox:
+        for limit in (2, 1):  # the second limit counts from the start again
+            fault = _run_with(at_most(limit), limit, toolbox)
+            if fault:
+                return fault
+    return None
+
+
+def _run_with(approve: Any, limit: int, toolbox: Any) -> str | None:
+    if not callable(approve):
+        return f"return a function that takes a call; at_most({limit}) returned {approve!r}."
+    before = len(sent(toolbox.traffic, method="tools/call"))
+    script = [calls(_ALERTS, _ALERTS), calls(_ALERTS), says("Dry.")]
+    with Scripted(script) as scripted:
+        result = run_agent("Is it dry?", toolbox, scripted.llm, scripted.model, approve=approve)
+    ran = len(sent(toolbox.traffic, method="tools/call")) - before
+    if ran != limit:
+        return f"the model made 3 calls, and with at_most({limit}) {ran} of them ran."
+    refused = [m["content"] for m in result.messages if m["role"] == "tool"][limit:]
+    for text in refused:
+        if str(limit) not in text:
+            return f"the model reads {text!r}. Return a text that says how many calls are allowed: {limit}."
+    return None
+
+
+def _judge_ask_once(ask_once: Callable[..., Any]) -> str | None:
+    good = {"weather": server_command("weather"), "maps": server_command("maps")}
+    broken = {"weather": server_command("weather"), "broken": server_command("faulty", "die_on_start")}
+    cases = [  # the servers, the script, what must come back, what is special
+        (good, [calls(("maps__places", "{}")), says("Six.")], "Six.", "A run that goes well"),
+        (good, [], ModelError, "A run in which the endpoint fails"),
+        (broken, [], McpError, "A server that does not start"),
+    ]
+    for servers, script, expected, special in cases:
+        traffic = Traffic()
+        with Scripted(script) as scripted:
+            got = _outcome(ask_once, servers, scripted, traffic)
+        fault = _wrong_end(traffic) or _wrong_outcome(got, expected)
+        if fault:
+            return f"{special}: {fault}"
+    return None
+
+
+def _outcome(ask_once: Any, servers: dict, scripted: Scripted, traffic: Traffic) -> Any:
+    """What it returns, or the error that it lets through. (Of that, no traceback keeps a toolbox alive.)"""
+    try:
+        return ask_once("Which places are there?", servers, scripted.llm, scripted.model, traffic)
+    except McpError as problem:
+        return problem.with_traceback(None)
+
+
+def _wrong_end(traffic: Traffic) -> str:
+    happened = [event.body["cause"] for event in traffic if event.kind == "tools"]
+    if not happened:
+        return 'no server joined. Mount each in a Toolbox(traffic=traffic, era="legacy").'
+    for name in [cause.removesuffix(" joins") for cause in happened if cause.endswith(" joins")]:
+        if f"{name} leaves" not in happened:
+            return f"the server {name!r} was mounted, and nobody closed it."
+    return ""
+
+
+def _wrong_outcome(got: Any, expected: Any) -> str:
+    if not isinstance(expected, type):
+        return "" if got == expected else f"return the answer, {expected!r}; you returned {got!r}."
+    if isinstance(got, expected):
+        return ""
+    return f"whoever calls you must hear of it. Let the {expected.__name__} through; you returned {got!r}."
+
+
+EXERCISES = [
+    Exercise(
+        id="6.1",
+        stub='''
+            def ask_within(question, toolbox, llm, model, max_turns):
+                """The model's answer, or None when it has not answered after `max_turns` requests."""
+                messages = [{"role": "user", "content": question}]
+                while True:
+                    reply = llm.chat.completions.create(model=model, messages=messages, tools=toolbox.schemas())
+                    message = reply.choices[0].message
+                    messages.append(message)
+                    if not message.tool_calls:
+                        return message.content
+                    for call in message.tool_calls:
+                        result = toolbox.call(call.function.name, json.loads(call.function.arguments))
+                        messages.append({"role": "tool", "tool_call_id": call.id, "content": result.text})
+        ''',
+        judge=_judge_ask_within,
+        done="whatever the model wants, the loop ends.",
+        hints=(
+            "What goes round for ever here? Python has another loop, which goes round a number of times.",
+            "One turn is one request to the model, however many calls are in its reply.",
+            "for _ in range(max_turns): instead of while True:, and return None after it.",
+        ),
+        solution='''
+            def ask_within(question, toolbox, llm, model, max_turns):
+                """The model's answer, or None when it has not answered after `max_turns` requests."""
+                messages = [{"role": "user", "content": question}]
+                for _ in range(max_turns):
+                    reply = llm.chat.completions.create(model=model, messages=messages, tools=toolbox.schemas())
+                    message = reply.choices[0].message
+                    messages.append(message)
+                    if not message.tool_calls:
+                        return message.content
+                    for call in message.tool_calls:
+                        result = toolbox.call(call.function.name, json.loads(call.function.arguments))
+                        messages.append({"role": "tool", "tool_call_id": call.id, "content": result.text})
+                return None
+        ''',
+        wrong=(
+            Wrong(
+                """
+                def ask_within(question, toolbox, llm, model, max_turns):
+                    messages = [{"role": "user", "content": question}]
+                    turn = 0
+                    while turn <= max_turns:
+                        turn += 1
+                        reply = llm.chat.completions.create(model=model, messages=messages, tools=toolbox.schemas())
+                        message = reply.choices[0].message
+                        messages.append(message)
+                        if not message.tool_calls:
+                            return message.content
+                        for call in message.tool_calls:
+                            result = toolbox.call(call.function.name, json.loads(call.function.arguments))
+                            messages.append({"role": "tool", "tool_call_id": call.id, "content": result.text})
+                """,
+                "The model calls for ever, and 3 turns are allowed: you asked it more than 3 times.",
+            ),
+            Wrong(
+                """
+                def ask_within(question, toolbox, llm, model, max_turns):
+                    messages = [{"role": "user", "content": question}]
+                    turns = 0
+                    while turns < max_turns:
+                        reply = llm.chat.completions.create(model=model, messages=messages, tools=toolbox.schemas())
+                        message = reply.choices[0].message
+                        messages.append(message)
+                        if not message.tool_calls:
+                            return message.content
+                        for call in message.tool_calls:
+                            turns += 1
+                            result = toolbox.call(call.function.name, json.loads(call.function.arguments))
+                            messages.append({"role": "tool", "tool_call_id": call.id, "content": result.text})
+                """,
+                "The model makes two calls in one message, which is one turn: return 'Dry.'; you returned None.",
+            ),
+            Wrong(
+                """
+                def ask_within(question, toolbox, llm, model, max_turns):
+                    messages = [{"role": "user", "content": question}]
+                    reply = llm.chat.completions.create(model=model, messages=messages, tools=toolbox.schemas())
+                    message = reply.choices[0].message
+                    for call in message.tool_calls:
+                        result = toolbox.call(call.function.name, json.loads(call.function.arguments))
+                        return result.text
+                """,
+                "The model answers in its second message: return 'Dry.'; you returned 'No alerts: moors.'.",
+            ),
+            Wrong(
+                """
+                def ask_within(question, toolbox, llm, model, max_turns):
+                    result = run_agent(question, toolbox, llm, model, max_turns=max_turns)
+                    return result.answer
+                """,
+                "The model calls for ever, and 3 turns are allowed: return None; you returned ''.",
+            ),
+        ),
+    ),
+    Exercise(
+        id="6.2",
+        stub='''
+            def at_most(limit):
+                """A function for approve=: it lets the first `limit` calls of a run pass, and answers each
+                further one with a text that says how many are allowed."""
+                raise NotImplementedError
+        ''',
+        judge=_judge_at_most,
+        done="the budget holds, and the model has read why.",
+        hints=(
+            "at_most is called once. The function that it returns is called once for each call of the model. "
+            "So the counter must live outside of the second and inside of the first.",
+            "Let a list inside at_most remember the calls: asked = []. Define approve(call) below it, append "
+            "the call to the list, look how long it is, and end at_most with return approve.",
+            'return len(asked) <= limit or f"only {limit} calls are allowed": True lets it pass, and a text '
+            "is the reason that the model reads.",
+        ),
+        solution='''
+            def at_most(limit):
+                """A function for approve=: it lets the first `limit` calls of a run pass, and answers each
+                further one with a text that says how many are allowed."""
+                asked = []
+
+                def approve(call):
+                    asked.append(call)
+                    return len(asked) <= limit or f"only {limit} calls are allowed: answer with what you have"
+
+                return approve
+        ''',
+        wrong=(
+            Wrong(
+                """
+                def at_most(limit):
+                    return lambda call: True
+                """,
+                "the model made 3 calls, and with at_most(2) 3 of them ran.",
+            ),
+            Wrong(
+                """
+                def at_most(limit):
+                    asked = []
+
+                    def approve(call):
+                        asked.append(call)
+                        return len(asked) <= limit
+
+                    return approve
+                """,
+                "the model reads 'Error: not run: the user refused it'. "
+                "Return a text that says how many calls are allowed: 2.",
+            ),
+            Wrong(
+                """
+                asked = []
+
+
+                def at_most(limit):
+                    def approve(call):
+                        asked.append(call)
+                        return len(asked) <= limit or f"only {limit} calls are allowed"
+
+                    return approve
+                """,
+                "the model made 3 calls, and with at_most(1) 0 of them ran.",
+            ),
+            Wrong(
+                """
+                def at_most(limit):
+                    return limit > 0 or f"only {limit} calls are allowed"
+                """,
+                "return a function that takes a call; at_most(2) returned True.",
+            ),
+        ),
+    ),
+    Exercise(
+        id="6.3",
+        stub='''
+            def ask_once(question, servers, llm, model, traffic):
+                """The answer to one question. `servers` is {name: command}. Everything is recorded in
+                `traffic`, and no server is left open, whatever happens."""
+                raise NotImplementedError
+        ''',
+        judge=_judge_ask_once,
+        done="every server that joined has left, also when the run failed.",
+        hints=(
+            "Which statement of Python runs its last part whether or not something was raised? "
+            "A toolbox can be used with it.",
+            "Mounting can fail too: the second server may not start when the first one already runs. "
+            "So mount inside.",
+            'with Toolbox(traffic=traffic, era="legacy") as toolbox: mount each of servers.items(), then '
+            "return run_agent(…).answer. Catch nothing.",
+        ),
+        solution='''
+            def ask_once(question, servers, llm, model, traffic):
+                """The answer to one question. `servers` is {name: command}. Everything is recorded in
+                `traffic`, and no server is left open, whatever happens."""
+                with Toolbox(traffic=traffic, era="legacy") as toolbox:
+                    for name, command in servers.items():
+                        toolbox.mount(name, command)
+                    return run_agent(question, toolbox, llm, model).answer
+        ''',
+        wrong=(
+            Wrong(
+                """
+                def ask_once(question, servers, llm, model, traffic):
+                    toolbox = Toolbox(traffic=traffic, era="legacy")
+                    for name, command in servers.items():
+                        toolbox.mount(name, command)
+                    return run_agent(question, toolbox, llm, model).answer
+                """,
+                "A run that goes well: the server 'weather' was mounted, and nobody closed it.",
+            ),
+            Wrong(
+                """
+                def ask_once(question, servers, llm, model, traffic):
+                    toolbox = Toolbox(traffic=traffic, era="legacy")
+                    for name, command in servers.items():
+                        toolbox.mount(name, command)
+                    answer = run_agent(question, toolbox, llm, model).answer
+                    toolbox.close()
+                    return answer
+                """,
+                "A run in which the endpoint fails: the server 'weather' was mounted, and nobody closed it.",
+            ),
+            Wrong(
+                """
+                def ask_once(question, servers, llm, model, traffic):
+                    toolbox = Toolbox(traffic=traffic, era="legacy")
+                    for name, command in servers.items():
+                        toolbox.mount(name, command)
+                    with toolbox:
+                        return run_agent(question, toolbox, llm, model).answer
+                """,
+                "A server that does not start: the server 'weather' was mounted, and nobody closed it.",
+            ),
+            Wrong(
+                """
+                def ask_once(question, servers, llm, model, traffic):
+                    with Toolbox(traffic=traffic, era="legacy") as toolbox:
+                        for name, command in servers.items():
+                            toolbox.mount(name, command)
+                        try:
+                            return run_agent(question, toolbox, llm, model).answer
+                        except Exception:
+                            return "something went wrong"
+                """,
+                "A run in which the endpoint fails: whoever calls you must hear of it. "
+                "Let the ModelError through; you returned 'something went wrong'.",
+            ),
+            Wrong(
+                """
+                def ask_once(question, servers, llm, model, traffic):
+                    with Toolbox(era="legacy") as toolbox:
+                        for name, command in servers.items():
+                            toolbox.mount(name, command)
+                        return run_agent(question, toolbox, llm, model).answer
+                """,
+                "A run that goes well: no server joined. "
+                'Mount each in a Toolbox(traffic=traffic, era="legacy").',
+            ),
+        ),
+    ),
+]
