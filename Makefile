@@ -13,7 +13,7 @@ stage = @echo "== $(1)"; began=$$(date +%s); $(2) || { echo "== $(1): FAILED"; e
 NBVAL := PYTHONPATH=tests PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 $(BIN)/python -m pytest -p gate -p nbval.plugin \
 	--nbval --nbval-current-env --nbval-cell-timeout=60 --nbval-sanitize-with=mcp_lessons/course/sanitize.cfg
 
-.PHONY: lab test needs lint unit views notebooks refresh bench soak
+.PHONY: lab test needs lint unit views notebooks refresh bench soak pictures
 .NOTPARALLEL:
 
 lab: $(VENV)/lab-ready
@@ -45,6 +45,9 @@ bench: $(VENV)/test-ready needs $(NPM)
 
 soak: $(VENV)/test-ready
 	@$(BIN)/python tests/soak/run.py
+
+pictures: $(VENV)/test-ready needs
+	@$(BIN)/python tests/browser/pictures.py
 
 $(VENV)/lab-ready: pyproject.toml
 	@$(call set_up,.)
