@@ -1,15 +1,11 @@
-"""What the three views share on the Python side: a subscription, batches, a snapshot.
+"""What the three views share on the Python side: one record, a display, a snapshot.
 
-A view sends nothing until a page says hello; from then on what happens is sent in batches, from a
-daemon thread, so that a busy kernel still draws. Rows go as text in ASCII (see `_rows.dumps`).
+A view that is not displayed listens to nothing. One that is tells its pages in batches (`_feed.py`), so
+that a busy kernel still draws. Rows go as text in ASCII (see `_rows.dumps`).
 """
 
-import threading
-import time
 import uuid
-import weakref
-from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import anywidget
@@ -19,21 +15,7 @@ from IPython.display import display, update_display
 from ..traffic import Event, Traffic
 from . import _rows
 from ._bundle import bundle, styles
-
-BATCH_SECONDS = 0.06
-ROWS_A_MESSAGE = 1000
-MAX_RENEWALS = 9  # the last one half a minute after the display
-MAX_START = 4 * 1024 * 1024
-
-_records: "weakref.WeakKeyDictionary[Traffic, _Shared]" = weakref.WeakKeyDictionary()
-
-
-class _Shared:
-    """What all views of one record agree on: its name in the page, and the order of its servers."""
-
-    def __init__(self) -> None:
-        self.record = uuid.uuid4().hex
-        self.servers: dict[str, None] = {}
+from ._feed import Feed, shared
 
 
 class Snapshot:
@@ -67,9 +49,9 @@ class RecordView(anywidget.AnyWidget):
         self._esm, self._css = bundle(self.entry), styles(*self.sheets)
         super().__init__()
         self.traffic = traffic
-        self._shared = _records.setdefault(traffic, _Shared())
+        self._shared = shared(traffic)
         self._display_id = uuid.uuid4().hex
-        self._feed = _Feed(self)
+        self._feed = Feed(self)
         self.on_msg(self._on_message)
 
     def snapshot(self) -> Snapshot:
@@ -113,146 +95,3 @@ class RecordView(anywidget.AnyWidget):
             self._feed.hello(str(content.get("page")))
         elif content.get("op") == "bye":
             self._feed.bye(str(content.get("page")))
-
-
-class _Feed:
-    """Sends one view's rows: everything when a page says hello, then what is new, in batches.
-
-    A kernel that is busy does not hear the hello of its page. So from the display on, until one is
-    heard, what there is stands in the trait `_start` too, which is renewed at growing intervals.
-    Each message says which events it covers (after, upto], so that a page knows when it missed one.
-    """
-
-    def __init__(self, view: RecordView) -> None:
-        self._view = weakref.ref(view)
-        self._traffic = weakref.ref(view.traffic)
-        self._pages: set[str] = set()
-        self._pending: deque[Event] = deque(maxlen=_rows.MAX_ROWS)
-        self._read = 0  # the last event that went into a row
-        self._told = 0  # the last event that the pages know of
-        self._open = self._scheduled = False
-        self._from_nothing = False  # was the record empty when the view was displayed
-        self._wait, self._renew_at, self._renewals = BATCH_SECONDS, 0.0, 0
-        self._sending = threading.RLock()
-        self._unsubscribe: Callable[[], None] = lambda: None
-
-    def displayed(self) -> None:
-        """The view is put into a notebook: begin, though no page has said hello yet."""
-        view, traffic = self._view(), self._traffic()
-        if view is None or traffic is None:
-            return
-        with self._sending:
-            self._listen(traffic)
-            self._from_nothing = len(traffic) == 0
-            self._wait, self._renew_at, self._renewals = BATCH_SECONDS, 0.0, MAX_RENEWALS
-            self._renew(view, traffic)
-
-    def hello(self, page: str) -> None:
-        """Another page shows the view: it gets all there is."""
-        view, traffic = self._view(), self._traffic()
-        if view is None or traffic is None:
-            return
-        with self._sending:
-            self._listen(traffic)
-            self._pages.add(page)
-            self._renewals = 0
-            for message in self._everything(view, traffic):
-                view.send(message)
-
-    def bye(self, page: str) -> None:
-        """That page shows it no more; with the last one gone, nothing is collected."""
-        with self._sending:
-            self._pages.discard(page)
-            if not self._pages:
-                self.close()
-
-    def close(self) -> None:
-        """Stop listening. Another hello begins anew."""
-        self._unsubscribe()
-        self._open = False
-        self._pages.clear()
-        self._pending.clear()
-
-    def happened(self, event: Event) -> None:
-        """Called by the record, on any thread and under its lock: only remember, and wake up later."""
-        self._pending.append(event)
-        if not self._scheduled:
-            self._scheduled = True
-            timer = threading.Timer(BATCH_SECONDS, self._flush)
-            timer.daemon = True
-            timer.start()
-
-    def _listen(self, traffic: Traffic) -> None:
-        if not self._open:
-            self._unsubscribe = _subscribed(traffic, self)
-            self._open = True
-
-    def _flush(self) -> None:
-        self._scheduled = False
-        view, traffic = self._view(), self._traffic()
-        with self._sending:
-            events = [self._pending.popleft() for _ in range(len(self._pending))]
-            events = [event for event in events if event.seq > self._read]
-            if view is None or traffic is None or not events or not self._open:
-                return
-            self._read = events[-1].seq
-            rows = view._rows_of(events)
-            for message in self._messages(view, "add", rows, events) if rows else ():
-                view.send(message)
-            self._renew(view, traffic)
-
-    def _renew(self, view: RecordView, traffic: Traffic) -> None:
-        """Bring the trait up to date, if no page has said hello and it is time."""
-        if not self._renewals or time.monotonic() < self._renew_at:
-            return
-        self._renewals -= 1
-        self._wait *= 2
-        self._renew_at = time.monotonic() + self._wait
-        parts = self._everything(view, traffic)
-        view._start = _rows.dumps(parts) if sum(len(part["rows"]) for part in parts) < MAX_START else ""
-
-    def _everything(self, view: RecordView, traffic: Traffic) -> list[dict[str, Any]]:
-        events = list(traffic)
-        self._read = events[-1].seq if events else 0
-        return self._messages(view, "reset", view._rows_of(events), events)
-
-    def _messages(
-        self, view: RecordView, op: str, rows: list[dict[str, Any]], events: list[Event]
-    ) -> list[dict[str, Any]]:
-        """`rows` in messages of at most a thousand; the first of them says `op`."""
-        shared = view._shared
-        for event in events:
-            if event.server and event.connection:
-                shared.servers.setdefault(event.server)
-        away = view.traffic.dropped + (max(len(events) - len(rows), 0) if op == "reset" else 0)
-        after, self._told = (-1 if op == "reset" else self._told), self._read
-        parts = [
-            rows[start : start + ROWS_A_MESSAGE] for start in range(0, max(len(rows), 1), ROWS_A_MESSAGE)
-        ]
-        return [
-            {
-                "op": op if number == 0 else "more",
-                "after": after if number == 0 else self._told,
-                "upto": self._told,
-                "record": shared.record,
-                "servers": _rows.dumps(list(shared.servers)),
-                "dropped": away,
-                "fromNothing": self._from_nothing,
-                "rows": _rows.dumps(part),
-            }
-            for number, part in enumerate(parts)
-        ]
-
-
-def _subscribed(traffic: Traffic, feed: _Feed) -> Callable[[], None]:
-    """Subscribe without keeping `feed` alive; returns the function that ends it."""
-    weak = weakref.ref(feed)
-
-    def heard(event: Event) -> None:
-        live = weak()
-        if live is not None:
-            live.happened(event)
-
-    unsubscribe = traffic.subscribe(heard)
-    weakref.finalize(feed, unsubscribe).atexit = False
-    return unsubscribe
