@@ -1,5 +1,7 @@
 """ToolboxView in real JupyterLab: it grows, opens, keeps its place, and shows hostile text as text."""
 
+import re
+
 from project import ROOT
 
 from .lab import Lab, LabPage
