@@ -250,6 +250,22 @@ def test_what_happens_later_comes_in_batches_without_gap_or_repetition() -> None
     assert [row["seq"] for row in json.loads(second["rows"])] == list(range(1, second["upto"] + 1))
 
 
+def test_a_page_whose_hello_is_not_heard_finds_the_messages_in_the_state_of_the_widget() -> None:
+    traffic = Traffic()
+    view = TrafficView(traffic)
+    page = Page(view)
+    view._feed.displayed()
+    told = threading.Event()
+    view.observe(lambda change: told.set(), "_start")
+    for number in range(3):
+        traffic.add("stderr", raw=str(number))
+    assert told.wait(5)
+    (start,) = json.loads(view._start)
+    assert [row["raw"] for row in json.loads(start["rows"])] == ["0", "1", "2"]
+    assert page.next()["after"] == 0
+    view.close()
+
+
 def test_recording_goes_on_while_a_page_is_being_told() -> None:
     traffic = Traffic()
     page = Page(TrafficView(traffic))

@@ -50,6 +50,8 @@ class Feed:
         self._pending: deque[Event] = deque(maxlen=_rows.MAX_ROWS)
         self._read = 0  # the last event that went into a row
         self._told = 0  # the last event that the pages know of
+        self._renewed = -1  # the last event that the trait knows of
+        self._renewal = threading.Timer(0, self._flush)  # started when the trait has to wait
         self._open = self._scheduled = False
         self._from_nothing = False  # was the record empty when the view was displayed
         self._wait, self._renew_at, self._renewals = BATCH_SECONDS, 0.0, 0
@@ -76,6 +78,7 @@ class Feed:
             self._listen(traffic)
             self._pages.add(page)
             self._renewals = 0
+            self._renewal.cancel()
             for message in self._everything(view, traffic):
                 view.send(message)
 
@@ -89,6 +92,7 @@ class Feed:
     def close(self) -> None:
         """Stop listening. Another hello begins anew."""
         self._unsubscribe()
+        self._renewal.cancel()
         self._open = False
         self._pages.clear()
         self._pending.clear()
@@ -98,9 +102,7 @@ class Feed:
         self._pending.append(event)
         if not self._scheduled:
             self._scheduled = True
-            timer = threading.Timer(BATCH_SECONDS, self._flush)
-            timer.daemon = True
-            timer.start()
+            _later(BATCH_SECONDS, self._flush)
 
     def _listen(self, traffic: Traffic) -> None:
         if not self._open:
@@ -113,22 +115,28 @@ class Feed:
         with self._sending:
             events = [self._pending.popleft() for _ in range(len(self._pending))]
             events = [event for event in events if event.seq > self._read]
-            if view is None or traffic is None or not events or not self._open:
+            if view is None or traffic is None or not self._open:
                 return
-            self._read = events[-1].seq
-            rows = view._rows_of(events)
-            for message in self._messages(view, "add", rows, events) if rows else ():
-                view.send(message)
+            if events:
+                self._read = events[-1].seq
+                rows = view._rows_of(events)
+                for message in self._messages(view, "add", rows, events) if rows else ():
+                    view.send(message)
             self._renew(view, traffic)
 
     def _renew(self, view: "RecordView", traffic: Traffic) -> None:
         """Bring the trait up to date, if no page has said hello and it is time."""
-        if not self._renewals or time.monotonic() < self._renew_at:
+        if not self._renewals or self._renewed == self._read:
+            return
+        if (early := self._renew_at - time.monotonic()) > 0:
+            self._renewal.cancel()
+            self._renewal = _later(early, self._flush)
             return
         self._renewals -= 1
         self._wait *= 2
         self._renew_at = time.monotonic() + self._wait
         parts = self._everything(view, traffic)
+        self._renewed = self._read
         view._start = _rows.dumps(parts) if sum(len(part["rows"]) for part in parts) < MAX_START else ""
 
     def _everything(self, view: "RecordView", traffic: Traffic) -> list[dict[str, Any]]:
@@ -162,6 +170,13 @@ class Feed:
             }
             for number, part in enumerate(parts)
         ]
+
+
+def _later(seconds: float, call: Callable[[], None]) -> threading.Timer:
+    timer = threading.Timer(seconds, call)
+    timer.daemon = True
+    timer.start()
+    return timer
 
 
 def _subscribed(traffic: Traffic, feed: Feed) -> Callable[[], None]:

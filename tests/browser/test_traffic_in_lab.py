@@ -111,6 +111,7 @@ def test_two_views_of_one_record_agree_and_share_what_is_chosen(lab: Lab, lab_pa
     page = lab_page.page
     views = page.locator(".ml-view")
     for number in (0, 1):
+        views.nth(number).scroll_into_view_if_needed()
         views.nth(number).locator(".mt-row[data-seq='4']").wait_for()
     views.nth(0).locator(".mt-row[data-seq='3']").click()
     views.nth(1).locator(".mt-chosen[data-seq='3']").wait_for()
