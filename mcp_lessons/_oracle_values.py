@@ -1,245 +1,197 @@
-"""Where the Oracle finds arguments: values that stand in the question, and schemas that want them."""
+"""Where the Oracle finds arguments: the values that stand in a question, and the schemas that want them."""
 
 import json
 import re
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Iterator
+from itertools import groupby
+from typing import Any, NamedTuple
 
 MISSING: Any = object()
 """No value was found."""
 
-COMMON = re.compile(
-    r"(?i)(a|about|all|am|an|and|any|are|as|at|be|but|by|can|could|did|do|does|for|from|had|has|have|hello|hi|how|i"
-    r"|if|in|into|is|it|its|let|me|my|no|not|of|on|one|or|our|out|please|should|so|some|tell|than|thanks?|that|the"
-    r"|their|them|then|there|these|they|this|those|to|us|want|was|we|were|what|when|where|which|who|why|will|with"
-    r"|would|you|your)"
+
+def _set(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+ASKING = _set("what how who where when which why will is are can could do does should")
+COMMON = ASKING | _set(
+    """a about all am an and any as at be but by did for from had has have hello hi i if in into it its let me
+    my no not of on one or our out please so some tell than thank thanks that the their them then there these
+    they this those to us want was we were with would you your"""
 )
-START = frozenset({"from", "source", "origin", "start"})
-END = frozenset({"to", "target", "destination", "end"})
-SEPARATOR = re.compile(r"[?!;\n]+|\.(?=\s|$)|,?\s+(?:and|then|but)\s+|,\s+", re.IGNORECASE)
-VALUE = re.compile(
-    r"""(?<!\w)(?P<quote>["'`])(?P<text>.*?)(?P=quote)(?!\w)
+START, END = _set("from source origin start"), _set("to target destination end")
+TOKEN = r"""
+      (?P<json>[\[{])
+    | (?P<choice>(?<!\w)(?i:%s)(?!\w))
+    | (?<!\w)(?P<quote>["'`])(?P<text>.*?)(?P=quote)(?!\w)
     | (?P<date>\b\d{4}-\d\d-\d\d\S*\b)
     | (?P<time>\b\d{1,2}:\d\d(?::\d\d)?\b)
-    | (?P<token>[\w.~:\\/@*+-]*[/\\@][\w.~:\\/@*+?=&%\#-]*[\w/*] | \w+(?:[._-]\w+)+(?<!\d))
+    | (?P<path>[\w.~:\\/@*+-]*[/\\@][\w.~:\\/@*+?=&%%\#-]*[\w/*] | \w+(?:[._-]\w+)+(?<!\d))
     | (?P<number>(?<![\w.-])-?\d+(?:\.\d+)?\b)
-    | (?P<name>[^\W\d_a-z]\w*\b(?![/\\:@._-]+\w)(?:\s[^\W\d_a-z]\w*\b(?![/\\:@._-]+\w))*)""",
-    re.VERBOSE,
-)
-QUESTION = re.compile(r"(?i)\s*(what|how|who|where|when|which|why|will|is|are|can|could|do|does|should)\b")
-WORDLIKE = ("name", "token", "choice")
-HINTS = (  # the words in a parameter's name, and the kinds of value that it takes
-    (frozenset({"timezon", "zon", "path", "fil", "directory", "folder", "url", "uri"}), {"token", "name"}),
-    (frozenset({"tim", "clock"}), {"time"}),
-    (frozenset({"dat"}), {"date"}),
-)
+    | (?P<name>[^\W\d_a-z]\w*(?:\s[^\W\d_a-z]\w*)*)
+    | (?P<cut>[?!;,.\n]|\b(?:and|then|but)\b)
+    | (?P<word>\w+)
+"""
+ANY_PATH, ANY_NUMBER, ANY_JSON = _set("path name"), _set("number"), _set("json")
+BY_NAME = dict.fromkeys(_set("timezon zon path fil directory folder url uri"), ANY_PATH)
+BY_NAME |= {"tim": _set("time"), "clock": _set("time"), "dat": _set("date")}
+BY_TYPE = {
+    "integer": ANY_NUMBER,
+    "number": ANY_NUMBER,
+    "array": ANY_JSON,
+    "object": ANY_JSON,
+    "boolean": _set(""),
+}
 
 
-@dataclass(frozen=True)
-class Value:
-    """A value that stands in a text, from `start` to `end`; `cues` are the words between it and the
-    value before: they say what it is for ("of type", "to"). kind: a group of VALUE, "json", "choice"."""
+class Value(NamedTuple):
+    """What stands in a text, from `start` to `end`. `kind` is a group of TOKEN; `cues` are the words
+    that lead to it ("of type", "to")."""
 
-    value: Any
     kind: str
+    value: Any
     start: int
     end: int
     cues: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True)
-class Clause:
-    """A part of the question, its values, and its telling words."""
+class Clause(NamedTuple):
+    """A part of the question: its words and values, and its telling words by themselves."""
 
     text: str
+    tokens: list[Value]
     values: list[Value]
     wanted: frozenset[str]
+    asks: bool
 
     @classmethod
-    def of(cls, text: str, choices: list[Any]) -> "Clause":
-        values = values_in(text, choices)
-        plain = [v for v in values if v.kind not in WORDLIKE or re.search(r"[/\\@]", v.value)]
-        return cls(text, values, words(without(plain, text)))
+    def of(cls, source: str, tokens: list[Value]) -> "Clause":
+        values, said = [], ""
+        for token in tokens:
+            if token.kind == "word":
+                said += f" {token.value.lower()}"
+            else:
+                values.append(token._replace(cues=words(said) | frozenset(said.split()) & (START | END)))
+                said = ""
+        wanted = words(" ".join(token.value for token in tokens if token.kind in ("word", "name", "choice")))
+        text = source[tokens[0].start : tokens[-1].end]
+        return cls(text, tokens, values, wanted, re.split(r"\W", text)[0].lower() in ASKING)
 
-    def backwards(self) -> "Clause":
-        """The clause as one looks back to it: first where it leads to, then what was mentioned last."""
-        values = sorted(self.values, key=lambda value: (not value.cues & END, -value.start))
-        return replace(self, text="", values=values)
 
+class Rule(NamedTuple):
+    """A schema, whatever it was, cut down to what is looked at here. `kinds`: the kinds of value that it
+    takes, None for any text."""
 
-@dataclass(frozen=True)
-class Schema:
-    """A JSON schema cut down to what the rules look at, whatever it was."""
-
-    type: str | None = None
-    enum: list[Any] = field(default_factory=list)
-    default: Any = MISSING
-    properties: dict[str, "Schema"] = field(default_factory=dict)
-    required: list[str] = field(default_factory=list)
-    items: "Schema | None" = None
+    name: str
+    needed: bool
+    type: str
+    kinds: frozenset[str] | None
+    enum: list[Any]
+    default: Any
+    inside: list["Rule"]
+    items: "Rule | None"
 
     @classmethod
-    def of(cls, raw: Any, depth: int = 5) -> "Schema":
+    def of(cls, name: str, raw: Any, needed: bool = True, depth: int = 5) -> "Rule":
         raw = raw if isinstance(raw, dict) and depth else {}
-        branches = [branch for branch in listed(raw.get("anyOf")) if isinstance(branch, dict)]
+        branches = [branch for branch in _list(raw.get("anyOf")) if isinstance(branch, dict)]
         raw = next((branch for branch in branches if branch.get("type") != "null"), {}) | raw
-        kinds = [kind for kind in [raw.get("type"), *listed(raw.get("type"))] if isinstance(kind, str)]
-        properties = raw.get("properties") if isinstance(raw.get("properties"), dict) else {}
-        return cls(
-            next((kind for kind in kinds if kind != "null"), None),
-            listed(raw.get("enum")),
-            raw.get("const", raw.get("default", MISSING)),
-            {name: cls.of(rule, depth - 1) for name, rule in properties.items()},
-            [name for name in listed(raw.get("required")) if isinstance(name, str) and name in properties],
-            cls.of(raw.get("items"), depth - 1) if depth else None,
+        type = next(
+            (one for one in ("string", *BY_TYPE) if one in (_list(raw.get("type")) or [raw.get("type")])), ""
         )
+        kinds = next((BY_NAME[word] for word in sorted(words(name)) if word in BY_NAME), None)
+        properties = raw["properties"].items() if isinstance(raw.get("properties"), dict) else ()
+        inside = [
+            cls.of(key, inner, key in _list(raw.get("required")), depth - 1) for key, inner in properties
+        ]
+        items = cls.of(name, raw["items"], True, depth - 1) if "items" in raw else None
+        inside.sort(key=lambda rule: not rule.needed)
+        enum, default = _list(raw.get("enum")), raw.get("default", MISSING)
+        return cls(name, needed, type, BY_TYPE.get(type, kinds), enum, default, inside, items)
 
 
-def listed(value: Any) -> list[Any]:
+def _list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
 def words(text: str) -> frozenset[str]:
     """The telling words of a text or a name, cut to their stems: "listFiles" -> {"list", "fil"}."""
     split = re.findall(r"[^\W_]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text).lower())
-    return frozenset(stem(word) for word in split if not COMMON.fullmatch(word))
+    stems = (re.sub(r"(?<=..)ies$", "y", word) for word in split if word not in COMMON)
+    return frozenset(re.sub(r"(?<=...)(ing|ed|(?<!s)s)$", "", stem).rstrip("e") for stem in stems)
 
 
-def stem(word: str) -> str:
-    word = re.sub(r"(?<=..)ies$", "y", word)
-    return re.sub(r"(?<=...)(ing|ed|(?<!s)s)$", "", word).rstrip("e")
-
-
-def clauses(text: str, choices: list[Any], known: frozenset[str]) -> list[Clause]:
-    """The parts of `text`; one that neither asks anything nor has a word that the tools know (`known`),
-    such as "and Europe/Paris", belongs to its neighbour."""
-    spans: list[tuple[int, int]] = []
-    cuts = [cut.span() for cut in SEPARATOR.finditer(without(values_in(text, choices), text))]
-    for start, end in zip(
-        [0, *(end for _, end in cuts)], [*(start for start, _ in cuts), len(text)], strict=True
-    ):
-        neighbours = [text[slice(*spans[-1])], text[start:end]] if spans else []
-        if any(not words(part) & known and not QUESTION.match(part) for part in neighbours):
-            spans[-1] = (spans[-1][0], end)
-        elif text[start:end].strip():
-            spans.append((start, end))
-    return [Clause.of(text[start:end], choices) for start, end in spans]
-
-
-def without(values: list[Value], text: str) -> str:
-    """`text` with a stroke of underscores, as long, where each value stands."""
-    for value in values:
-        text = text[: value.start] + "_" * (value.end - value.start) + text[value.end :]
-    return text
-
-
-def values_in(text: str, choices: list[Any]) -> list[Value]:
-    """Every value that stands in `text`, in its order; `choices` are the values of the tools' enums."""
-    found: list[Value] = []
-
-    def keep(value: Any, kind: str, start: int, end: int) -> None:
-        if not any(start < other.end and other.start < end for other in found):
-            found.append(Value(value, kind, start, end))
-
-    for match in re.finditer(r"[\[{]", text):
-        try:
-            value, end = json.JSONDecoder().raw_decode(text, match.start())
-            keep(value, "json", match.start(), end)
-        except (ValueError, RecursionError):
-            continue
-    for choice in sorted(
-        {str(choice) for choice in choices if str(choice).strip()}, key=lambda c: (-len(c), c)
-    ):
-        for match in re.finditer(rf"(?<!\w){re.escape(choice)}(?!\w)", text, re.IGNORECASE):
-            keep(choice, "choice", *match.span())
-    for match in VALUE.finditer(text):
-        kind = match.lastgroup if match.lastgroup != "quote" else "text"
-        value, start = match[kind], match.start()
-        if kind == "name" and not re.search(r"[^.?!\s]\s*$", text[:start]):  # a sentence opens with a capital
-            value = value.partition(" ")[2]
-            start = match.end() - len(value)
-        if kind == "number":
+def tokens(text: str, choices: dict[str, str]) -> Iterator[Value]:
+    """What stands in `text`; `choices` are the values of the tools' enums, by their lower case."""
+    options = "|".join(sorted(map(re.escape, choices), key=lambda choice: (-len(choice), choice)))
+    pattern, at, opening = re.compile(TOKEN % (options or "(?!)"), re.VERBOSE), 0, True
+    while match := pattern.search(text, at):
+        kind, start, at = match.lastgroup or "", match.start(), match.end()
+        value: Any = match[kind]
+        if kind == "name" and (opening or value.split()[0].lower() in COMMON):
+            kind, value = "word", value.split()[0]  # a sentence opens with a capital
+            at = start + len(value)
+        elif kind == "json":
+            try:
+                value, at = json.JSONDecoder().raw_decode(text, start)
+            except (ValueError, RecursionError):
+                continue
+        elif kind == "number":
             value = float(value) if "." in value else int(value)
-        if kind != "name" or (value and not COMMON.fullmatch(value)):
-            keep(value, kind, start, match.end())
-    return with_cues(text, sorted(found, key=lambda value: value.start)[:50])
+        elif kind == "choice":
+            value = choices.get(value.lower(), value)
+        opening = kind == "cut" and value in "?!;.\n"
+        yield Value(kind, value, start, at)
 
 
-def with_cues(text: str, values: list[Value]) -> list[Value]:
-    ends = [0, *(value.end for value in values)]
-    between = [text[end : value.start].lower() for end, value in zip(ends, values, strict=False)]
-    said = [frozenset(re.findall(r"[^\W_]+", gap)) & (START | END) | words(gap) for gap in between]
-    return [replace(value, cues=cues) for value, cues in zip(values, said, strict=True)]
+def clauses(text: str, choices: dict[str, str], known: frozenset[str]) -> list[Clause]:
+    """The parts of `text`. One that neither asks anything nor has a word that the tools know (`known`),
+    such as "and Europe/Paris", belongs to its neighbour."""
+    found: list[Clause] = []
+    for is_cut, group in groupby(tokens(text, choices), lambda token: token.kind == "cut"):
+        if not is_cut:
+            found.append(Clause.of(text, list(group)))
+            if not all(part.asks or part.wanted & known for part in found[-2:]):
+                found[-2:] = [Clause.of(text, [token for part in found[-2:] for token in part.tokens])]
+    return found
 
 
-def find(name: str, rule: Schema, needed: bool, clause: Clause, used: list[Value]) -> Any:
-    """A value for one parameter in `clause`, which is then added to `used`; else MISSING."""
-    ranked = [(fitness(name, rule, value), value) for value in clause.values if value not in used]
-    ranked = [(fit, value) for fit, value in ranked if fit >= (0 if needed or rule.enum else 3)]
-    if ranked:
-        value = max(ranked, key=lambda entry: entry[0])[1]
-        used.append(value)
-        return as_wanted(value.value, rule)
-    if rule.type == "boolean":
-        said = words(name) <= clause.wanted
-        return said if said or (needed and rule.default is MISSING) else MISSING
-    if needed and rule.type == "object":
-        inner = {
-            key: find(key, its, key in rule.required, clause, used) for key, its in rule.properties.items()
-        }
-        found = {key: value for key, value in inner.items() if value is not MISSING}
-        return found if found and set(rule.required) <= set(found) else MISSING
-    if needed and rule.type == "array" and rule.items:
-        collected = []
-        while (value := find(name, rule.items, True, replace(clause, text=""), used)) is not MISSING:
-            collected.append(value)
-        return collected or MISSING
-    free = needed and rule.default is MISSING and kinds_for(name, rule) is None
-    return rest_of(clause.text) if free else MISSING
+def find(rule: Rule, values: list[Value], used: list[Value]) -> Any:
+    """The best of `values` for one parameter, which is then added to `used`; else MISSING."""
+    least = 0 if rule.needed or rule.enum else 3  # what may be left out must be named
+    fits = [(fit, value) for value in values if value not in used and (fit := fitness(rule, value)) >= least]
+    if fits:
+        best = max(fits, key=lambda pair: pair[0])[1]
+        used.append(best)
+        same = [choice for choice in rule.enum if str(choice).lower() == str(best.value).lower()]
+        as_text = rule.type == "string" and isinstance(best.value, int | float)
+        return same[0] if same else str(best.value) if as_text else best.value
+    if rule.needed and rule.inside:
+        found = {each.name: find(each, values, used) for each in rule.inside}
+        lacking = any(each.needed and found[each.name] is MISSING for each in rule.inside)
+        return MISSING if lacking else {key: value for key, value in found.items() if value is not MISSING}
+    if rule.needed and rule.items:
+        return list(iter(lambda: find(rule.items, values, used), MISSING)) or MISSING  # type: ignore[arg-type]
+    return MISSING
 
 
-def kinds_for(name: str, rule: Schema) -> set[str] | None:
-    """The kinds of value that a parameter takes; None: any text."""
-    by_type = {
-        "integer": {"number"},
-        "number": {"number"},
-        "array": {"json"},
-        "object": {"json"},
-        "boolean": set(),
-    }
-    hinted = next((kinds for hints, kinds in HINTS if words(name) & hints), None)
-    return {"choice"} if rule.enum else by_type.get(rule.type or "", hinted)
-
-
-def fitness(name: str, rule: Schema, value: Value) -> float:
+def fitness(rule: Rule, value: Value) -> float:
     """How well a value fits a parameter: negative for not at all, 3 and more when its cues name it."""
-    kinds = kinds_for(name, rule)
-    quoted_token = value.kind == "text" and re.search(r"[/\\]|^\w+\.\w+$", value.value)
-    if kinds is not None and value.kind not in kinds and not (quoted_token and "token" in kinds):
-        return -1
-    if rule.enum and value.value not in map(str, rule.enum):
-        return -1
-    if value.kind == "json" and not isinstance(
-        value.value, {"array": list, "object": dict}.get(rule.type or "", ())
-    ):
-        return -1
-    if value.kind == "choice" and not rule.enum and value.value.islower():
-        return -1
-    named = words(name) | frozenset(re.split(r"[^a-z]+", name.lower())) & (START | END)
-    for ours, theirs in ((START, END), (END, START)):
-        if named & ours and value.cues & (ours | theirs):
-            return 5 if value.cues & ours else -1
-    return 3 * len(words(name) & value.cues) + {"text": 2.0, "name": 1.5, "token": 1.0}.get(value.kind, 0.5)
-
-
-def as_wanted(value: Any, rule: Schema) -> Any:
-    """The value in the schema's own type: the enum's spelling, a text."""
     if rule.enum:
-        return next(choice for choice in rule.enum if str(choice) == str(value))
-    return str(value) if rule.type == "string" and isinstance(value, int | float) else value
-
-
-def rest_of(text: str) -> Any:
-    """What follows the last "for", "about" or "say", or the first word: "Say good morning"."""
-    match = re.search(r"(?i)^.*\b(?:for|about|say)\s+(.+)$|^\s*(?:please\s+)?\w+\s+(.+)$", text.strip())
-    return (match[1] or match[2]).strip(" .?!") or MISSING if match else MISSING
+        fits = str(value.value).lower() in [str(choice).lower() for choice in rule.enum]
+    elif value.kind == "json":
+        fits = isinstance(value.value, {"array": list, "object": dict}.get(rule.type, ()))
+    elif value.kind == "text" and "path" in (rule.kinds or ()):
+        fits = re.search(r"[/\\]|^\w+\.\w+$", value.value) is not None
+    else:
+        fits = value.kind != "choice" if rule.kinds is None else value.kind in rule.kinds
+    named = words(rule.name) | frozenset(re.split(r"[^a-z]+", rule.name.lower()))
+    ours, theirs = (
+        (START, END) if named & START else (END, START) if named & END else (frozenset(), frozenset())
+    )
+    if not fits or (value.cues & theirs and not value.cues & ours):
+        return -1
+    score = {"text": 2.0, "name": 1.5, "path": 1.0}.get(value.kind, 0.5)
+    score += 3 * len(words(rule.name) & value.cues) + 5 * bool(value.cues & ours)
+    return score + (bool(value.cues & END) - bool(value.cues & START)) / 4  # rather where to than where from

@@ -3,12 +3,7 @@
 It is rule-based: it understands nothing, and says so in its model's name. It sees only what a model
 sees, the messages and the tools of a request, and decides by the rules in `_oracle_rules`; it is there
 so that the loop of lesson 6 runs with no key and no network, through the same code as any endpoint.
-
-    with Oracle() as oracle:
-        llm = OpenAI(base_url=oracle.base_url, api_key="offline")
-        llm.chat.completions.create(model=oracle.model, messages=[…], tools=[…])
-
-The format: https://platform.openai.com/docs/api-reference/chat/create
+https://platform.openai.com/docs/api-reference/chat/create
 """
 
 import json
@@ -22,7 +17,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import urlsplit
 
-from ._oracle_requests import BadRequest, check_request, said_so_far
+from ._oracle_requests import BadRequest, read_request, said_so_far
 from ._oracle_rules import decide
 from .errors import ModelError
 
@@ -37,11 +32,8 @@ class Oracle:
 
     def __init__(self) -> None:
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
-        self._server.daemon_threads = True
-        self.base_url = f"http://127.0.0.1:{self._server.server_address[1]}/v1"
-        self._thread = threading.Thread(
-            target=self._server.serve_forever, args=(0.1,), daemon=True, name="oracle"
-        )
+        self.base_url = f"http://127.0.0.1:{self._server.server_port}/v1"
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.1,), daemon=True)
         self._thread.start()
 
     def close(self) -> None:
@@ -57,75 +49,55 @@ class Oracle:
         self.close()
 
 
-def complete(request: Any) -> dict[str, Any]:
-    """The chat completion for one request. BadRequest for what an endpoint would answer with 400."""
-    check_request(request)
+def complete(request: dict[str, Any]) -> dict[str, Any]:
+    """The chat completion for one request, which has been checked."""
     messages, tools = request["messages"], request.get("tools") or []
     history, results = said_so_far(messages)
     calls, answer = decide(history, results, [] if request.get("tool_choice") == "none" else tools)
     message: dict[str, Any] = {"role": "assistant", "content": answer or None}
     if calls:
-        made = sum(len(message.get("tool_calls") or ()) for message in messages)
+        made = sum(len(earlier.get("tool_calls") or ()) for earlier in messages)
         wanted = calls if request.get("parallel_tool_calls", True) else calls[:1]
         functions = [{"name": name, "arguments": json.dumps(arguments)} for name, arguments in wanted]
-        message["tool_calls"] = [
-            {"id": f"call_{number}", "type": "function", "function": function}
-            for number, function in enumerate(functions, made + 1)
-        ]
-    reason = "tool_calls" if calls else "stop"
-    choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": reason}
+        numbered = enumerate(functions, made + 1)
+        message["tool_calls"] = [{"id": f"call_{n}", "type": "function", "function": f} for n, f in numbered]
+    choice = {"index": 0, "message": message, "finish_reason": "tool_calls" if calls else "stop"}
+    before, after = (-(-len(json.dumps(part)) // 4) for part in ([messages, tools], message))
     return {
         "id": f"chatcmpl-{len(messages)}",
         "object": "chat.completion",
         "created": int(time.time()),
         "model": MODEL,
-        "choices": [choice],
-        "usage": usage([messages, tools], message),
+        "choices": [choice],  # the usage counts as if each token had four characters
+        "usage": {"prompt_tokens": before, "completion_tokens": after, "total_tokens": before + after},
     }
-
-
-def usage(prompt: Any, completion: Any) -> dict[str, int]:
-    """A count of tokens as if each had four characters; the Oracle itself has no tokens."""
-    before, after = (-(-len(json.dumps(part)) // 4) for part in (prompt, completion))
-    return {"prompt_tokens": before, "completion_tokens": after, "total_tokens": before + after}
 
 
 def chunks(completion: dict[str, Any], with_usage: bool) -> Iterator[dict[str, Any]]:
     """The same completion as a stream: text by the word, the arguments of a call in two parts."""
-    choice = completion["choices"][0]
-    shared = completion | {"object": "chat.completion.chunk", "usage": None}
+    message, reason = (completion["choices"][0][key] for key in ("message", "finish_reason"))
     deltas: list[dict[str, Any]] = [{"role": "assistant", "content": ""}]
-    deltas += [
-        {"content": word} for word in re.findall(r"\S*\s*", choice["message"]["content"] or "") if word
-    ]
-    for index, call in enumerate(choice["message"].get("tool_calls", [])):
-        arguments = call["function"]["arguments"]
-        opening = call | {"index": index, "function": call["function"] | {"arguments": arguments[:9]}}
+    deltas += [{"content": word} for word in re.findall(r"\S*\s*", message["content"] or "") if word]
+    for index, call in enumerate(message.get("tool_calls", [])):
+        name, arguments = call["function"].values()
+        opening = call | {"index": index, "function": {"name": name, "arguments": arguments[:9]}}
         rest = {"index": index, "function": {"arguments": arguments[9:]}}
         deltas += [{"tool_calls": [opening]}, {"tool_calls": [rest]}]
-    for delta in deltas:
-        yield {**shared, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]}
-    yield {**shared, "choices": [{"index": 0, "delta": {}, "finish_reason": choice["finish_reason"]}]}
+    shared = completion | {"object": "chat.completion.chunk", "usage": None}
+    for delta, ends in [*((delta, None) for delta in deltas), ({}, reason)]:
+        yield shared | {"choices": [{"index": 0, "delta": delta, "finish_reason": ends}]}
     if with_usage:
-        yield {**shared, "choices": [], "usage": completion["usage"]}
-
-
-def read(body: bytes) -> Any:
-    try:
-        return json.loads(body)
-    except (ValueError, RecursionError) as problem:
-        raise BadRequest(f"the body cannot be read as JSON: {problem}") from None
+        yield shared | {"choices": [], "usage": completion["usage"]}
 
 
 class _Handler(BaseHTTPRequestHandler):
     timeout = 10.0  # seconds that a client may take over sending its request
 
     def do_GET(self) -> None:
-        if self.path.rstrip("/") == "/v1/models":
-            model = {"id": MODEL, "object": "model", "created": 0, "owned_by": "mcp-lessons"}
-            self._send(200, {"object": "list", "data": [model]})
-        else:
-            self._refuse(404, f"no such path: {self.path}")
+        if self.path.rstrip("/") != "/v1/models":
+            return self._refuse(404, f"no such path: {self.path}")
+        model = {"id": MODEL, "object": "model", "created": 0, "owned_by": "mcp-lessons"}
+        return self._send(200, {"object": "list", "data": [model]})
 
     def do_POST(self) -> None:
         length = self.headers.get("Content-Length", "")
@@ -135,36 +107,28 @@ class _Handler(BaseHTTPRequestHandler):
         if self.path.rstrip("/") != "/v1/chat/completions":
             return self._refuse(404, f"no such path: {self.path}")
         try:
-            request = read(body)
-            completion = complete(request)
+            request = read_request(body)
         except BadRequest as problem:
             return self._refuse(400, str(problem), problem.param)
-        if request.get("stream"):
-            self._stream(
-                chunks(completion, (request.get("stream_options") or {}).get("include_usage", False))
-            )
-        else:
-            self._send(200, completion)
+        completion = complete(request)
+        if not request.get("stream"):
+            return self._send(200, completion)
+        parts = chunks(completion, (request.get("stream_options") or {}).get("include_usage", False))
+        events = [f"data: {json.dumps(part)}\n\n" for part in parts]
+        return self._reply(200, "text/event-stream", "".join([*events, "data: [DONE]\n\n"]))
 
     def _send(self, status: int, body: dict[str, Any]) -> None:
-        data = json.dumps(body).encode()
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
-
-    def _stream(self, parts: Iterator[dict[str, Any]]) -> None:
-        self.send_response(200)
-        self.send_header("Content-Type", "text/event-stream")
-        self.end_headers()
-        for part in parts:
-            self.wfile.write(f"data: {json.dumps(part)}\n\n".encode())
-        self.wfile.write(b"data: [DONE]\n\n")
+        self._reply(status, "application/json", json.dumps(body))
 
     def _refuse(self, status: int, message: str, param: str | None = None) -> None:
         error = {"message": message, "type": "invalid_request_error", "param": param, "code": None}
         self._send(status, {"error": error})
+
+    def _reply(self, status: int, content_type: str, text: str) -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", content_type)
+        self.end_headers()
+        self.wfile.write(text.encode())
 
     def handle(self) -> None:
         with suppress(ConnectionError, TimeoutError):  # the client has gone: nobody to tell
@@ -216,15 +180,13 @@ choose_llm.close = _close  # type: ignore[attr-defined]
 
 
 def first_model(client: Any) -> str:
-    """The name of the first model that an endpoint lists."""
+    """The name of the first model that an endpoint lists. ModelError when it cannot be had."""
     from openai import OpenAIError
 
     try:
         models = client.models.list().data
     except OpenAIError as problem:
-        raise ModelError(
-            f"cannot ask {client.base_url} for its models: {problem}; set OPENAI_MODEL"
-        ) from problem
+        raise ModelError(f"{client.base_url} does not list its models: {problem}; set OPENAI_MODEL") from None
     if not models:
         raise ModelError(f"{client.base_url} lists no model; set OPENAI_MODEL")
     return models[0].id
