@@ -2,8 +2,8 @@
 
 Shown in lesson 5. One schema that an endpoint refuses spoils every request that carries it. So the
 root is an object with `properties`, references are replaced by what they name (some endpoints lose
-what they point to), and a keyword with a malformed value is left out. What the server sent is never
-changed, and a reference to another address is never fetched.
+what they point to), and of the keywords those stay that help a model and are well formed: the server
+checks the arguments anyway. A reference to another address is never fetched.
 
     >>> repair({"type": "object"})
     ({'type': 'object', 'properties': {}}, [])
@@ -12,37 +12,29 @@ https://json-schema.org/draft/2020-12/json-schema-validation
 """
 
 import re
-from math import isfinite
+from math import inf
 from typing import Any
 from urllib.parse import unquote
 
-DEPTHS = (32, 8, 4)
-"""Levels kept. What is still too large at 32 levels is tried with fewer."""
-MOST_VALUES, MOST_CHARACTERS = 5_000, 100_000
-"""What one schema may hold; through references a small one can grow without end."""
+DEPTHS = (32, 8, 4)  # levels kept: what is too large with 32 levels is tried with fewer
+LARGEST, LEAST = 100_000, 20  # characters of a schema, and those that each value in it counts at least
 
-_TYPES = {"string", "number", "integer", "boolean", "object", "array", "null"}
+_TYPES = ("string", "number", "integer", "boolean", "object", "array", "null")
 _KINDS = {
-    keyword: kind
-    for kind, keywords in {
-        "schema": "contains propertyNames not if then else contentSchema",
-        "schema or bool": "additionalProperties unevaluatedProperties unevaluatedItems additionalItems",
-        "schema or list": "items",
-        "schemas": "anyOf oneOf allOf prefixItems",
-        "named schemas": "properties patternProperties dependentSchemas",
-        "types": "type",
-        "names": "required",
-        "values": "enum",
-        "list": "examples",
-        "number": "minimum maximum exclusiveMinimum exclusiveMaximum",
-        "size": "minLength maxLength minItems maxItems minProperties maxProperties minContains maxContains",
-        "step": "multipleOf",
-        "text": "title description pattern format contentEncoding contentMediaType",
-        "bool": "uniqueItems readOnly writeOnly deprecated",
-        "left out": "definitions dependencies dependentRequired",
-    }.items()
-    for keyword in keywords.split()
+    "schema": "items",
+    "schema or bool": "additionalProperties",
+    "schemas": "anyOf oneOf allOf",
+    "named schemas": "properties",
+    "types": "type",
+    "names": "required",
+    "values": "enum examples",
+    "value": "default const",
+    "number": "minimum maximum exclusiveMinimum exclusiveMaximum",
+    "size": "minLength maxLength minItems maxItems",
+    "text": "title description pattern format",
 }
+_KIND_OF = {keyword: kind for kind, keywords in _KINDS.items() for keyword in keywords.split()}
+_MALFORMED = object()
 
 
 def repair(schema: Any) -> tuple[dict[str, Any], list[str]]:
@@ -53,7 +45,7 @@ def repair(schema: Any) -> tuple[dict[str, Any], list[str]]:
         walk = _Walk(schema, depth)
         try:
             return _as_object(walk.schema(schema, ("#",), 0)), list(dict.fromkeys(walk.notes))
-        except _TooLargeError:
+        except OverflowError:
             continue
     return _as_object({}), ["its schema is too large: no parameters"]
 
@@ -66,56 +58,61 @@ def utf8(text: str) -> str:
 def _as_object(schema: dict[str, Any]) -> dict[str, Any]:
     """The root of a tool's schema. OpenAI refuses choices there: they become one list of properties."""
     parts = [part for key in ("allOf", "anyOf", "oneOf") for part in schema.pop(key, [])]
-    for key in ("not", "enum", "const"):
-        schema.pop(key, None)
-    properties: dict[str, Any] = {}
-    for part in (*parts, schema):
-        properties |= part.get("properties", {})
-    return {**schema, "type": "object", "properties": properties}
-
-
-class _TooLargeError(Exception):
-    pass
+    properties = [pair for part in (*parts, schema) for pair in part.get("properties", {}).items()]
+    kept = {key: value for key, value in schema.items() if key not in ("enum", "const")}
+    return {**kept, "type": "object", "properties": dict(properties)}
 
 
 class _Walk:
     """One walk over a schema: the copy it makes, and notes of what it left out."""
 
     def __init__(self, root: dict[str, Any], deepest: int) -> None:
-        self.root, self.deepest, self.values, self.characters = root, deepest, 0, 0
+        self.root, self.deepest, self.left = root, deepest, LARGEST
         self.notes: list[str] = []
 
     def schema(self, value: Any, inside: tuple[str, ...], depth: int) -> dict[str, Any]:
         """A copy of the schema `value`; `inside` names the references that led here."""
-        self.count(1)
-        if not isinstance(value, dict):
-            return {"not": {}} if value is False else {}
+        self.text("")
         if depth > self.deepest:
             self.notes.append(f"its schema is more than {self.deepest} levels deep: below, anything goes")
+        if depth > self.deepest or not isinstance(value, dict):
             return {}
         if isinstance(value.get("$ref"), str):
             return self.schema(self.target(value, inside), (*inside, value["$ref"]), depth + 1)
-        copy = {}
-        for key, inner in value.items():
-            kind = "left out" if key.startswith("$") else _KINDS.get(key, "any")
-            if _fits(kind, inner):
-                copy[self.text(key)] = self.keyword(kind, inner, inside, depth + 1)
-            elif kind != "left out":
-                self.notes.append(f"the keyword {utf8(key)[:40]!r} of its schema is malformed: left out")
-        return copy | ({"items": {}} if copy.get("type") == "array" and "items" not in copy else {})
+        copy: dict[str, Any] = {"items": {}} if value.get("type") == "array" else {}
+        for key in [key for key in value if key in _KIND_OF]:
+            copy[key] = self.keyword(_KIND_OF[key], value[key], inside, depth + 1)
+            if copy[key] is _MALFORMED:
+                del copy[key]
+                self.notes.append(f"the keyword {key!r} of its schema is malformed: left out")
+        return copy
 
     def keyword(self, kind: str, value: Any, inside: tuple[str, ...], depth: int) -> Any:
-        if kind == "named schemas":
-            return {self.text(name): self.schema(inner, inside, depth) for name, inner in value.items()}
-        if kind == "schemas":
-            return [self.schema(inner, inside, depth) for inner in value]
-        if kind == "schema or list" and isinstance(value, list):  # as in drafts before 2020-12
-            return {"anyOf": [self.schema(inner, inside, depth) for inner in value]}
-        if kind == "names":
-            return list(dict.fromkeys(map(self.text, value)))
-        if kind.startswith("schema") and not (kind == "schema or bool" and isinstance(value, bool)):
-            return self.schema(value, inside, depth)
-        return self.plain(value, depth)
+        """A copy of the value of a keyword of this kind, or _MALFORMED."""
+        match kind, value:
+            case ("schema", dict() | bool()) | ("schema or bool", dict()):
+                return self.schema(value, inside, depth)
+            case ("schema", [_, *_]):  # a list of items, as in drafts before 2020-12
+                return {"anyOf": [self.schema(inner, inside, depth) for inner in value]}
+            case ("schemas", [_, *_]):
+                return [self.schema(inner, inside, depth) for inner in value]
+            case ("named schemas", dict()):
+                return {self.text(name): self.schema(inner, inside, depth) for name, inner in value.items()}
+            case ("types", [_, *_]) if all(word in _TYPES for word in value):
+                return list(dict.fromkeys(value))
+            case ("names", list()) if all(isinstance(word, str) for word in value):
+                return list(dict.fromkeys(map(self.text, value)))
+            case ("value", _) | ("values", [_, *_]) | ("text", str()):
+                return self.plain(value, depth)
+            case ("schema or bool", bool()):
+                return value
+            case ("types", _) if value in _TYPES:
+                return value
+            case ("number", int() | float()) if abs(value) < inf and not isinstance(value, bool):
+                return value
+            case ("size", int()) if value >= 0 and not isinstance(value, bool):
+                return value
+        return _MALFORMED
 
     def target(self, value: dict[str, Any], inside: tuple[str, ...]) -> dict[str, Any]:
         """What the `$ref` in `value` names, with what stands beside it in `value`."""
@@ -125,29 +122,24 @@ class _Walk:
             why = "refers to itself" if ref in inside else "names nothing in this schema"
             self.notes.append(f"the reference {utf8(ref)[:80]!r} {why}: there, anything goes")
             found = {}
-        self.count(len(found))
         return {**found, **{key: inner for key, inner in value.items() if key != "$ref"}}
 
     def plain(self, value: Any, depth: int) -> Any:
-        """A copy of a value that is no schema, such as an enum or a default."""
-        self.count(1)
+        """A copy of a value that is no schema, such as a default: what JSON cannot hold is null."""
         if isinstance(value, dict) and depth <= self.deepest:
             return {self.text(key): self.plain(inner, depth + 1) for key, inner in value.items()}
         if isinstance(value, list) and depth <= self.deepest:
             return [self.plain(inner, depth + 1) for inner in value]
-        if isinstance(value, str):
-            return self.text(value)
-        return value if isinstance(value, bool) or _finite(value) else None
+        text = self.text(value if isinstance(value, str) else "")
+        is_number = isinstance(value, int | float) and abs(value) < inf
+        return value if is_number else text if isinstance(value, str) else None
 
     def text(self, value: str) -> str:
-        self.characters += len(value)
-        self.count(0)
+        """A copy of a text, counted: through references a small schema can grow without end."""
+        self.left -= len(value) + LEAST
+        if self.left < 0:
+            raise OverflowError
         return utf8(value)
-
-    def count(self, values: int) -> None:
-        self.values += values
-        if self.values > MOST_VALUES or self.characters > MOST_CHARACTERS:
-            raise _TooLargeError
 
 
 def _named(root: dict[str, Any], ref: str) -> Any:
@@ -157,30 +149,3 @@ def _named(root: dict[str, Any], ref: str) -> Any:
         step = unquote(step).replace("~1", "/").replace("~0", "~")
         found = found.get(step) if isinstance(found, dict) else None
     return found
-
-
-def _fits(kind: str, value: Any) -> bool:
-    """Whether a keyword of this kind may have this value."""
-    match kind, value:
-        case ("any", _) | ("schema" | "schema or bool" | "schema or list", dict() | bool()):
-            return True
-        case ("named schemas", dict()) | ("text", str()) | ("bool", bool()) | ("list", list()):
-            return True
-        case ("schema or list" | "schemas" | "values", [_, *_]):
-            return True
-        case ("number" | "size" | "step", int() | float()) if _finite(value):
-            return kind == "number" or (value > 0 if kind == "step" else value >= 0 and value == int(value))
-        case ("types", str()):
-            return value in _TYPES
-        case ("types", [_, *_]):
-            words = {word for word in value if isinstance(word, str)}
-            return len(words) == len(value) and words <= _TYPES
-        case ("names", list()):
-            return all(isinstance(word, str) for word in value)
-    return False
-
-
-def _finite(value: Any) -> bool:
-    if isinstance(value, float):
-        return isfinite(value)
-    return isinstance(value, int) and not isinstance(value, bool)

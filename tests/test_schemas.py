@@ -177,14 +177,12 @@ def test_malformed_keywords_are_left_out_with_a_note_and_the_rest_stays() -> Non
         "minimum": "0",
         "maximum": float("nan"),
         "minLength": -1,
-        "multipleOf": 0,
         "pattern": 5,
         "items": 3,
         "anyOf": {},
         "oneOf": [],
         "properties": [],
         "format": {},
-        "uniqueItems": "yes",
         "description": None,
         "maxItems": 1.5,
         "exclusiveMinimum": True,
@@ -193,6 +191,16 @@ def test_malformed_keywords_are_left_out_with_a_note_and_the_rest_stays() -> Non
     schema = {"properties": {"x": odd | {"title": "X"}}, "required": ["x", "x"]}
     assert repaired(schema) == {"type": "object", "properties": {"x": {"title": "X"}}, "required": ["x"]}
     assert len(repair(schema)[1]) == len(odd)
+
+
+def test_keywords_that_do_not_help_a_model_are_left_out_without_a_word() -> None:
+    odd = {"$comment": "x", "if": {}, "x-order": 1, "uniqueItems": True, "dependencies": {"a": ["b"]}}
+    schema = {
+        "$schema": "https://json-schema.org/draft-07/schema#",
+        "properties": {"x": odd | {"title": "X"}},
+    }
+    assert repaired(schema)["properties"] == {"x": {"title": "X"}}
+    assert repair(schema)[1] == []
 
 
 def test_choices_at_the_root_become_one_list_of_properties() -> None:
