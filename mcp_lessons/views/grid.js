@@ -24,11 +24,16 @@ export class Grid {
     this.height = 42;
   }
 
-  /** Draw what is in sight. */
-  draw() {
+  /** Take the size that the rows need; to be called when their number changed, before scrolling. */
+  size() {
     const n = this.options.count();
     this.space.style.height = `${n * this.height}px`;
     this.node.setAttribute("aria-rowcount", String(n + 1));
+  }
+
+  /** Draw what is in sight. */
+  draw() {
+    const n = this.options.count();
     const [from, to] = this.inSight(n);
     const next = new Map();
     for (let i = from; i < to; i += 1) {

@@ -27,6 +27,11 @@ export function farLane(entry) {
 
 /** [from, to] as lane keys; for what crosses no wire, both are the lane it stands on. */
 export function ends(entry) {
+  entry.ends ??= sides(entry); // asked for often, and never different
+  return entry.ends;
+}
+
+function sides(entry) {
   const far = farLane(entry);
   if (entry.kind === "model" && !entry.direction) return ["client", "client"];
   if (entry.direction === "sent") return ["client", far];
@@ -63,7 +68,8 @@ function sideFor({ name }) {
  * that is `unseen` is still to come.
  */
 export function activity(entries, unseen = () => false) {
-  const present = new Set(entries);
+  const turn = (turns += 1);
+  for (const entry of entries) entry.turn = turn; // faster than a set of them
   const live = new Set(); // requests at work
   let now = {};
   const step = (entry, by) => {
@@ -73,7 +79,7 @@ export function activity(entries, unseen = () => false) {
   return entries.map((entry) => {
     const before = now;
     const closer = entry.role === "request" ? entry.endedBy ?? entry.partner : null;
-    if (entry.role === "request" && (closer ? present.has(closer) || unseen(closer) : entry.waiting)) {
+    if (entry.role === "request" && (closer ? closer.turn === turn || unseen(closer) : entry.waiting)) {
       live.add(entry);
       step(entry, 1);
     }
@@ -88,6 +94,7 @@ function endedAt(entry) {
 }
 
 const NONE = [];
+let turns = 0;
 
 /** How many bars stand on `lane` before and after one of the rows of `activity`, at most three. */
 export function barsOn(lane, [before, after]) {

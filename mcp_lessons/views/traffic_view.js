@@ -110,6 +110,12 @@ class Display {
     this.grid.reveal(this.state.visible.indexOf(entry));
   }
 
+  drawColumns() {
+    const now = `${this.layout} ${this.state.mode === "waterfall" ? this.state.version : ""}`;
+    if (now !== this.drawnColumns) this.grid.drawHeader();
+    this.drawnColumns = now;
+  }
+
   setFollow(on) {
     this.state.follow = on;
     if (on) {
@@ -141,8 +147,8 @@ class Display {
     const fresh = !this.everDrawn && this.store.started;
     grid.node.hidden = !state.visible.length;
     this.body.style.setProperty("--rows-height", `${Math.max(state.visible.length, 4) * grid.height}px`);
-    grid.drawHeader();
-    grid.draw();
+    this.drawColumns();
+    grid.size();
     if (fresh) {
       this.everDrawn = true; // a record that is there already is read from its beginning
       state.follow = this.store.fromNothing || !state.visible.length || grid.node.scrollHeight <= grid.node.clientHeight + 1;

@@ -263,7 +263,6 @@ def test_a_message_is_copied_as_json_and_as_python(show: Show, session: Traffic)
 def test_following_stops_when_the_reader_scrolls_and_begins_again_at_the_end(show: Show) -> None:
     page = empty_page(show(Traffic()))
     page.evaluate(_ADD, [1, 60])
-    page.get_by_role("button", name="Follow").click()
     page.wait_for_function("() => document.querySelector('.mt-row[data-seq=\"60\"]')")
     page.evaluate(_ADD, [61, 120])
     page.wait_for_function("() => document.querySelector('.mt-row[data-seq=\"120\"]')")
