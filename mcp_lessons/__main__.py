@@ -1,7 +1,6 @@
 """The command line: `mcp-lessons lab`, `ask`, `trace`, `doctor`, `refresh`."""
 
 import argparse
-import importlib.util
 import json
 import os
 import subprocess
@@ -34,29 +33,23 @@ NO_NOTEBOOKS = (
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; returns its exit status."""
     utf8_output()
-    words, server = split(sys.argv[1:] if arguments is None else arguments)
-    options, rest = parser().parse_known_args(words)
+    words = sys.argv[1:] if arguments is None else arguments
+    cut = words.index("--") if "--" in words else len(words)
+    options, rest = parser().parse_known_args(words[:cut])
+    options.server = words[cut + 1 :]
     if options.command == "lab":
-        return lab([*rest, *server])
-    if rest or (server and options.command != "trace"):
-        parser().error(f"unrecognized arguments: {' '.join([*rest, *server])}")
-    if options.command == "trace" and not server:
+        return lab([*rest, *options.server])
+    if rest or (options.server and options.command != "trace"):
+        parser().error(f"unrecognized arguments: {' '.join([*rest, *options.server])}")
+    if options.command == "trace" and not options.server:
         parser().error("trace needs a command behind --, as in: mcp-lessons trace -- npx some-server")
-    options.server = server
-    run = {"ask": ask, "trace": trace, "doctor": doctor, "refresh": refresh}[options.command]
     try:
-        return run(options)
+        return {"ask": ask, "trace": trace, "doctor": doctor, "refresh": refresh}[options.command](options)
     except (McpError, OSError) as problem:
         print(f"mcp-lessons: {plain(str(problem))}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         return 130
-
-
-def split(words: list[str]) -> tuple[list[str], list[str]]:
-    """The words before and behind the first "--"."""
-    cut = words.index("--") if "--" in words else len(words)
-    return words[:cut], words[cut + 1 :]
 
 
 def parser() -> argparse.ArgumentParser:
@@ -65,15 +58,13 @@ def parser() -> argparse.ArgumentParser:
     commands.add_parser("lab", help="open the course in JupyterLab (further options go to JupyterLab)")
     ask = commands.add_parser("ask", help="answer a question with two servers, and show the traffic")
     ask.add_argument("question", nargs="?", default=QUESTION, help=f'"{QUESTION}" when left out')
-    trace = commands.add_parser(
-        "trace",
-        help="talk to any server, and print every message: mcp-lessons trace -- COMMAND …",
-        description="Handshake, list of tools, and a call of each tool that needs no argument and says that "
-        "it only reads. Everything is printed as it crosses the wire.",
+    trace = commands.add_parser("trace", help="print what any server says: mcp-lessons trace -- COMMAND …")
+    trace.description = (
+        "Handshake, list of tools, and a call of each tool that needs no argument and says that it only "
+        "reads. Everything is printed as it crosses the wire."
     )
-    trace.add_argument(
-        "--call", nargs="+", action="append", default=[], metavar=("TOOL", "JSON"), help="call this tool too"
-    )
+    call = {"nargs": "+", "action": "append", "default": [], "metavar": ("TOOL", "JSON")}
+    trace.add_argument("--call", **call, help="call this tool too")
     trace.add_argument("--timeout", type=float, default=30.0, metavar="SECONDS", help="for every reply (30)")
     for command in (ask, trace):
         command.add_argument("--save", metavar="FILE", help="save the record as JSONL, for the views")
@@ -104,9 +95,6 @@ def lab(options: list[str]) -> int:
     """JupyterLab at the first lesson."""
     if not (NOTEBOOKS / FIRST).is_file():
         print(f"mcp-lessons: {NO_NOTEBOOKS}", file=sys.stderr)
-        return 1
-    if importlib.util.find_spec("jupyterlab") is None:
-        print("mcp-lessons: JupyterLab is not installed here: pip install -e .", file=sys.stderr)
         return 1
     as_root = ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
     place = [f"--ServerApp.root_dir={NOTEBOOKS}", f"--LabApp.default_url=/lab/tree/{FIRST}"]
@@ -154,12 +142,12 @@ def trace(options: argparse.Namespace) -> int:
 def call_from(words: list[str]) -> tuple[str, dict[str, Any]]:
     """A tool's name and its arguments, from the words behind --call."""
     try:
-        [name, arguments] = [words[0], json.loads(words[1]) if words[1:] else {}]
+        arguments = json.loads(words[1]) if words[1:] else {}
     except ValueError as problem:
         parser().error(f"--call {words[0]}: the arguments are no JSON: {problem}")
     if not isinstance(arguments, dict) or words[2:]:
         parser().error(f"--call {words[0]}: one JSON object goes with it, in quotes")
-    return name, arguments
+    return words[0], arguments
 
 
 def only_reads(tool: Tool) -> bool:

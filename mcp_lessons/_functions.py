@@ -22,7 +22,6 @@ from ._calls import Begun, outcome
 from .results import ToolResult
 
 _NAMES = {str: "string", int: "integer", float: "number", bool: "boolean", list: "array", dict: "object"}
-_NULL = {"type": "null"}
 
 
 def schema_of(function: Callable[..., Any]) -> dict[str, Any]:
@@ -38,7 +37,7 @@ def schema_of(function: Callable[..., Any]) -> dict[str, Any]:
         raise TypeError(f"{name} cannot be a tool: its signature cannot be read ({problem})") from None
     parameters = signature.parameters.values()
     properties = {p.name: _property(f"{name}, parameter {p.name!r}", p, hints) for p in parameters}
-    required = [p.name for p in parameters if p.default is p.empty and not _optional(properties[p.name])]
+    required = [p.name for p in parameters if p.default is p.empty and "anyOf" not in properties[p.name]]
     schema = {"type": "object", "properties": properties, "additionalProperties": False}
     return schema | ({"required": required} if required else {})
 
@@ -88,7 +87,7 @@ def _schema(hint: Any, where: str) -> dict[str, Any]:
     if origin is Literal and {type(value) for value in inner} <= {str, int, bool}:
         return {"type": _NAMES[type(inner[0])], "enum": list(inner)}
     if origin in (Union, UnionType) and NoneType in inner and len(inner) == 2:
-        return {"anyOf": [_schema(next(x for x in inner if x is not NoneType), where), _NULL]}
+        return {"anyOf": [_schema(next(x for x in inner if x is not NoneType), where), {"type": "null"}]}
     if origin is list or hint is list:
         return {"type": "array", "items": _schema(inner[0], where) if inner else {}}
     if origin is dict and inner[0] is str and inner[1] is not Any:
@@ -98,27 +97,22 @@ def _schema(hint: Any, where: str) -> dict[str, Any]:
     raise TypeError(f"{where}: {hint!r} is not one of str, int, float, bool, list, dict, Literal, Optional")
 
 
-def _optional(schema: dict[str, Any]) -> bool:
-    return _NULL in schema.get("anyOf", ())
-
-
 def _checked(arguments: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
     """The arguments to call with. TypeError says which one is wrong, and how."""
     properties = schema["properties"]
     for name in arguments:
         if name not in properties:
-            raise TypeError(
-                f"there is no parameter {name!r:.100}; there are: {', '.join(properties) or 'none'}"
-            )
+            known = ", ".join(properties) or "none"
+            raise TypeError(f"there is no parameter {name!r:.100}; there are: {known}")
         _check(arguments[name], properties[name], name)
     if missing := [name for name in schema.get("required", ()) if name not in arguments]:
         raise TypeError(f"missing: {', '.join(missing)}")
-    unset = {name: None for name, p in properties.items() if _optional(p) and "default" not in p}
+    unset = {name: None for name, p in properties.items() if "anyOf" in p and "default" not in p}
     return unset | arguments
 
 
 def _check(value: Any, schema: dict[str, Any], where: str) -> None:
-    if _optional(schema):
+    if "anyOf" in schema:  # Optional
         return None if value is None else _check(value, schema["anyOf"][0], where)
     expected, actual = schema.get("type"), _NAMES.get(type(value), "null")
     if expected and actual != expected and (actual, expected) != ("integer", "number"):

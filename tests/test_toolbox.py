@@ -269,9 +269,29 @@ def test_closing_ends_every_server_also_one_that_will_not_go() -> None:
     with toolbox_of(a=faulty("none"), b=faulty("ignore_sigterm"), c=faulty("none")) as toolbox:
         toolbox.close()
         assert offered(toolbox) == []
-        assert [e["cause"] for e in events(toolbox)[3:]] == ["c leaves", "b leaves", "a leaves"]
+        assert [e["cause"] for e in events(toolbox)[3:]] == ["a leaves", "b leaves", "c leaves"]
         assert "the tools are: none" in toolbox.call("a__echo").text
         toolbox.close()
+
+
+def test_a_toolbox_closed_from_two_threads_says_once_that_a_server_leaves() -> None:
+    with toolbox_of(s=faulty("ignore_sigterm")) as toolbox:
+        threads = [threading.Thread(target=toolbox.close) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert [e["cause"] for e in events(toolbox)] == ["s joins", "s leaves"]
+
+
+def test_servers_that_will_not_go_are_closed_side_by_side() -> None:
+    def seconds(most: int) -> float:
+        with toolbox_of(**{f"s{n}": faulty("ignore_sigterm") for n in range(most)}) as toolbox:
+            began = time.monotonic()
+            toolbox.close()
+            return time.monotonic() - began
+
+    assert seconds(4) < 2 * seconds(1)
 
 
 def test_a_notebook_sees_the_tools_by_server() -> None:
