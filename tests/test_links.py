@@ -1,7 +1,9 @@
-"""Every relative link in the notebooks and in the Markdown pages leads to something, anchors included."""
+"""The pages beside the notebooks: every relative link leads to something, anchors included; the glossary
+is in order; the instructor's clock is that of the lessons."""
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -89,3 +91,27 @@ def test_a_word_that_the_glossary_points_to_is_in_it() -> None:
     assert len(pointed) > 20
     singular = {word: re.sub("ies$", "y", word).removesuffix("s") for word in pointed}
     assert [word for word in pointed if not words & {word, singular[word]}] == ["in-italics"]
+
+
+def minutes_of(notebook: str) -> list[int]:
+    """The numbers in a lesson's line "**Time:** 18 minutes to read and run, 12 minutes for the exercises"."""
+    [line] = re.findall(r"^\*\*Time:\*\* (.+?)\. \*\*", prose_of(ROOT / "notebooks" / notebook), re.MULTILINE)
+    return [int(number) for number in re.findall(r"\d+", line)]
+
+
+def test_the_instructors_clock_is_that_of_the_lessons() -> None:
+    clock = prose_of(ROOT / "notebooks" / "INSTRUCTOR.md")
+    rows = re.findall(r"\| (\d+) \| \[Lesson \d.*?\]\((.+?)\) \| (\d+) \| (\d+) \|", clock)
+    assert len(rows) == len(list(ROOT.glob("notebooks/[0-9]*.ipynb")))
+    for whole, notebook, talk, exercises in rows:
+        assert int(whole) == int(talk) + int(exercises)
+        assert minutes_of(notebook) in ([int(talk), int(exercises)], [int(whole), int(exercises)]), notebook
+    assert sum(int(row[0]) for row in rows) == 200
+
+
+def test_the_clock_goes_forward_by_what_each_row_takes() -> None:
+    clock = prose_of(ROOT / "notebooks" / "INSTRUCTOR.md")
+    rows = re.findall(r"^\| (\d):(\d\d) \| (\d*) \|", clock, re.MULTILINE)
+    times = [60 * int(hours) + int(minutes) for hours, minutes, _ in rows]
+    assert len(times) > 7
+    assert [after - before for before, after in pairwise(times)] == [int(takes) for _, _, takes in rows[:-1]]
