@@ -60,6 +60,8 @@ class Lab:
     def __enter__(self) -> "Lab":
         settings = self.base / "app"
         settings.mkdir()
+        # else each page asks for the state of a build, which costs a node process seconds of work
+        (settings / "page_config.json").write_text(json.dumps({"buildCheck": False, "buildAvailable": False}))
         (settings / "overrides.json").write_text(
             json.dumps(
                 {
