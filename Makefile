@@ -42,6 +42,7 @@ refresh: $(VENV)/test-ready
 
 bench: $(VENV)/test-ready needs $(NPM)
 	@$(BIN)/python tests/bench/run.py
+	@cd tests && PYTHONPATH=. ../$(BIN)/python -m browser.load
 
 soak: $(VENV)/test-ready
 	@$(BIN)/python tests/soak/run.py
