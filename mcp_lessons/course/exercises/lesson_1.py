@@ -11,6 +11,7 @@ from ..judging import spawned
 from ..waiting import StillWaiting, give_up_after
 
 STEP_SECONDS = 1.0
+HANG_UP_SECONDS = 4.0
 REPLY_SECONDS = 4.0
 
 
@@ -23,14 +24,25 @@ def _judge_hang_up(hang_up: Callable[[Any, float], Any]) -> str | None:
             -15,
             "terminate() comes before kill(), with a wait between them",
         ),
-        (("faulty", "ignore_sigterm"), "only SIGKILL ends this server", None, "The last step is kill()"),
+        (
+            ("faulty", "ignore_sigterm"),
+            "only SIGKILL ends this server",
+            None,
+            "Give each wait a timeout, and let kill() be the last step",
+        ),
     ):
         with spawned(*words) as process:
             _answer_one_ping(process)
             try:
-                hang_up(process, STEP_SECONDS)
+                with give_up_after(HANG_UP_SECONDS, process):
+                    hang_up(process, STEP_SECONDS)
+            except StillWaiting:
+                return f"{who}, and your function waits for it without an end. {advice}."
             except subprocess.TimeoutExpired:
-                return "TimeoutExpired came out of your function: it means that a wait was in vain. Catch it."
+                return (
+                    "subprocess.TimeoutExpired came out of your function: a wait was over, and the server still "
+                    "ran. Catch it, and go on with the next step."
+                )
             ended = _status(process)
         if ended is None:
             return f"{who}, and after your function it still ran. {advice}."
@@ -65,13 +77,13 @@ def _judge_ask(ask_v2: Callable[[Any, Any], Any]) -> str | None:
     for fault, trouble in SERVERS.items():
         with spawned("faulty", fault) as process:
             for id in (7, 8):
-                wrong = _ask_once(ask_v2, process, id)
+                wrong = _ask_once(ask_v2, process, id, fault)
                 if wrong:
                     return f"with {trouble}, {wrong}"
     return None
 
 
-def _ask_once(ask_v2: Callable[[Any, Any], Any], process: Any, id: int) -> str | None:
+def _ask_once(ask_v2: Callable[[Any, Any], Any], process: Any, id: int, fault: str) -> str | None:
     try:
         with give_up_after(REPLY_SECONDS, process):
             answer = ask_v2(process, {"jsonrpc": "2.0", "id": id, "method": "ping"})
@@ -81,7 +93,18 @@ def _ask_once(ask_v2: Callable[[Any, Any], Any], process: Any, id: int) -> str |
             'end with "\\n", do you flush, and do you stop reading at the reply?'
         )
     except json.JSONDecodeError:
-        return "JSONDecodeError came out of your function. A line that is no JSON is to be stepped over."
+        return "JSONDecodeError came out of your function. Skip a line that is no JSON."
+    except (AttributeError, KeyError, TypeError) as problem:
+        if fault == "none":  # no line is to blame, so the learner needs the line of code
+            raise
+        return (
+            f"your function raised {type(problem).__name__}: {problem}. A line may hold JSON that is no object, "
+            "or an object without an id."
+        )
+    if answer is None:
+        return f"your function returned None. Return the reply: the object with the id {id}."
+    if answer == {}:
+        return "your function returned {}. That is the result alone. Return the whole reply, with its id."
     if not isinstance(answer, dict) or "result" not in answer:
         return f"your function returned {answer!r}. The reply is an object with the id {id} and a result."
     if answer.get("id") != id:
@@ -101,12 +124,13 @@ EXERCISES = [
         judge=_judge_hang_up,
         done="each server went at the mildest step that it obeys, and none is left.",
         hints=(
-            "process.wait() waits for ever. Which argument gives the wait an end, and what is raised then?",
+            "process.wait() waits without an end. Which argument gives the wait an end, and what does it raise "
+            "then?",
             "Close stdin and wait. When TimeoutExpired comes, terminate() and wait. When it comes again, kill() "
             "and wait.",
-            "try: process.wait(timeout=seconds)\n"
-            "except subprocess.TimeoutExpired: process.terminate()\n"
-            "… and the same once more, with kill() in the place of terminate(). Wait after kill(), too.",
+            "try:\n    process.wait(timeout=seconds)\n"
+            "except subprocess.TimeoutExpired:\n    process.terminate()\n"
+            "Then the same once more, with kill() in the place of terminate(). Wait after kill(), too.",
         ),
         solution='''
             def hang_up(process, seconds):
@@ -137,7 +161,8 @@ EXERCISES = [
                     process.stdin.close()
                     process.wait(timeout=seconds)
                 """,
-                "TimeoutExpired came out of your function: it means that a wait was in vain. Catch it.",
+                "subprocess.TimeoutExpired came out of your function: a wait was over, and the server still "
+                "ran. Catch it, and go on with the next step.",
             ),
             Wrong(
                 """
@@ -160,8 +185,21 @@ EXERCISES = [
                     except subprocess.TimeoutExpired:
                         process.terminate()
                 """,
-                "only SIGKILL ends this server, and after your function it still ran. The last step is "
-                "kill().",
+                "only SIGKILL ends this server, and after your function it still ran. Give each wait a timeout, "
+                "and let kill() be the last step.",
+            ),
+            Wrong(
+                """
+                def hang_up(process, seconds):
+                    process.stdin.close()
+                    try:
+                        process.wait(timeout=seconds)
+                    except subprocess.TimeoutExpired:
+                        process.terminate()
+                        process.wait()
+                """,
+                "only SIGKILL ends this server, and your function waits for it without an end. Give each wait a "
+                "timeout, and let kill() be the last step.",
             ),
         ),
     ),
@@ -177,8 +215,8 @@ EXERCISES = [
         hints=(
             "Write as in ask_v1. Then read line after line, for line in process.stdout, until one is the "
             "reply.",
-            "A line that is no JSON makes json.loads raise ValueError: go on with the next line. Not every "
-            "JSON value is an object, so look with isinstance(answer, dict) before you ask for its id.",
+            "json.loads raises ValueError for a line that is no JSON: go on with the next line. Not every JSON "
+            "value is an object, so test isinstance(answer, dict) before you ask for its id.",
             'if isinstance(answer, dict) and answer.get("id") == message["id"]: return answer',
         ),
         solution='''
@@ -212,8 +250,7 @@ EXERCISES = [
                     process.stdin.flush()
                     return json.loads(process.stdout.readline())
                 """,
-                "with a banner on stdout, JSONDecodeError came out of your function. A line that is no JSON "
-                "is to be stepped over.",
+                "with a banner on stdout, JSONDecodeError came out of your function. Skip a line that is no JSON.",
             ),
             Wrong(
                 """
@@ -226,8 +263,36 @@ EXERCISES = [
                         except ValueError:
                             pass
                 """,
-                "with lines of JSON that are no message, your function returned None. The reply is an object "
-                "with the id 7 and a result.",
+                "with lines of JSON that are no message, your function returned None. Return the reply: the "
+                "object with the id 7.",
+            ),
+            Wrong(
+                """
+                def ask_v2(process, message):
+                    process.stdin.write(json.dumps(message) + "\\n")
+                    process.stdin.flush()
+                    for line in process.stdout:
+                        try:
+                            answer = json.loads(line)
+                            if answer["id"] == message["id"]:
+                                return answer
+                        except json.JSONDecodeError:
+                            pass
+                """,
+                "with lines of JSON that are no message, your function raised TypeError: 'NoneType' object is "
+                "not subscriptable. A line may hold JSON that is no object, or an object without an id.",
+            ),
+            Wrong(
+                """
+                def ask_v2(process, message):
+                    process.stdin.write(json.dumps(message) + "\\n")
+                    process.stdin.flush()
+                    for line in process.stdout:
+                        if line.startswith("{"):
+                            return json.loads(line)["result"]
+                """,
+                "with a server that does nothing wrong, your function returned {}. That is the result alone. "
+                "Return the whole reply, with its id.",
             ),
             Wrong(
                 """

@@ -4,23 +4,28 @@ import queue
 from collections.abc import Callable
 from typing import Any
 
+from ...client import CLIENT_INFO
 from ...eras import LEGACY_VERSIONS
 from ...errors import McpError
 from ..exercise import Exercise, Wrong
 from ..judging import connected_client, received, sent, started_transport
 
-QUIET_SECONDS = 2.0
+QUIET_SECONDS = 4.0
 
 
 def _judge_shake_hands(shake_hands: Callable[[Any], Any]) -> str | None:
     problem: McpError | None = None
+    messages: list[Any] = []
     with connected_client("faulty", "strict", initialize=False) as client:
         try:
             shake_hands(client)
+            messages = sent(client.traffic)
+            if not messages:
+                return 'your function sent nothing. Begin with client.request("initialize", …).'
             client.request("tools/list")
         except McpError as caught:
             problem = caught
-        messages = sent(client.traffic)
+        messages = messages or sent(client.traffic)
     return (
         _about_initialize(messages)
         or _about_initialized(messages)
@@ -41,14 +46,18 @@ def _about_initialize(messages: list[Any]) -> str | None:
         return 'initialize lacks capabilities. You have none to declare, and say so: "capabilities": {}.'
     info = params.get("clientInfo")
     if not isinstance(info, dict) or not {"name", "version"} <= info.keys():
-        return "initialize lacks clientInfo: who are you? An object with a name and a version."
+        return "clientInfo in initialize must be an object with a name and a version: who are you?"
+    if info == CLIENT_INFO:
+        return "client.initialize() did the work. Send the messages yourself, with client.request and client.notify."
     return None
 
 
 def _about_initialized(messages: list[Any]) -> str | None:
     later = [message for message in messages[1:] if message.get("method") == "notifications/initialized"]
+    if not later and messages[1:]:
+        return f"the message after the reply was {messages[1].get('method')}. It must be notifications/initialized."
     if not later:
-        return "after the reply nobody tells the server that the work may begin: notifications/initialized."
+        return "after the reply the server waits for one more message from you: notifications/initialized."
     if "id" in later[0]:
         return "notifications/initialized went out as a request. Nobody answers it: use client.notify."
     return None
@@ -68,7 +77,7 @@ SERVERS = {  # the fault: what to call the server in a sentence
 }
 
 
-SAID_UNASKED = "what the server says unasked: it has a method"
+SAID_UNASKED = "a notification of the server: it has a method"
 
 
 def _judge_request(request_v2: Callable[..., Any]) -> str | None:
@@ -89,16 +98,24 @@ def _request_once(request_v2: Callable[..., Any], fault: str) -> str | None:
             reply = request_v2(transport, inbox, id, "initialize", offer)
         except queue.Empty:
             asked = [message for message in received(traffic, "request") if not _answered(traffic, message)]
+            if sent(traffic) and not sent(traffic, "request"):
+                return "what you sent is no request of JSON-RPC 2.0. jsonrpc.request(id, method, params) makes one."
             if not sent(traffic, "request", "initialize"):
                 return (
                     "no request went out. Send it with transport.send(jsonrpc.request(id, method, params))."
                 )
             if asked:
-                return "you waited in vain: the server had asked for a ping, and waited for your reply to it."
+                return "you waited, and so did the server: it sent you a ping, and it wants your reply to that first."
             return "you waited for a message that never came. Was the reply among those you threw away?"
+        except KeyError as problem:
+            return (
+                f"your function raised KeyError: {problem}. Not every message has an id: ask kind_of first."
+            )
     if isinstance(reply, dict) and "method" in reply:
         what = f"the server's ping: its id is {id}, like yours" if "id" in reply else SAID_UNASKED
         return f"your function returned {what}. What has a method is no reply."
+    if isinstance(reply, dict) and "serverInfo" in reply:
+        return "your function returned the result alone. Return the whole reply, with its id."
     if not isinstance(reply, dict) or not reply.keys() & {"result", "error"}:
         return f"your function returned {reply!r}. The reply has the id {id} and a result."
     if reply.get("id") != id:
@@ -122,7 +139,7 @@ EXERCISES = [
         judge=_judge_shake_hands,
         done="the strict server lets you in: offer, reply, initialized.",
         hints=(
-            "Lay your initialize beside the table in this lesson. Which two parts of the offer are missing?",
+            "Compare your initialize with OFFER, above. Which two parts are missing?",
             "The offer needs capabilities, which may be {}, and clientInfo, with a name and a version. Then look "
             "at the last line: does anybody answer notifications/initialized?",
             'client.notify("notifications/initialized") sends it without an id. The offer is that of OFFER.',
@@ -155,7 +172,7 @@ EXERCISES = [
                     client.request("initialize", {"protocolVersion": "2025-11-25", "capabilities": {}})
                     client.notify("notifications/initialized")
                 """,
-                "initialize lacks clientInfo: who are you? An object with a name and a version.",
+                "clientInfo in initialize must be an object with a name and a version: who are you?",
             ),
             Wrong(
                 """
@@ -170,7 +187,22 @@ EXERCISES = [
                 def shake_hands(client):
                     client.request("initialize", OFFER)
                 """,
-                "after the reply nobody tells the server that the work may begin: notifications/initialized.",
+                "after the reply the server waits for one more message from you: notifications/initialized.",
+            ),
+            Wrong(
+                """
+                def shake_hands(client):
+                    client.request("initialize", OFFER)
+                    client.notify("initialized")
+                """,
+                "the message after the reply was initialized. It must be notifications/initialized.",
+            ),
+            Wrong(
+                """
+                def shake_hands(client):
+                    client.initialize()
+                """,
+                "client.initialize() did the work. Send the messages yourself, with client.request and client.notify.",
             ),
         ),
     ),
@@ -182,12 +214,12 @@ EXERCISES = [
                 ...
         ''',
         judge=_judge_request,
-        done="three servers, and each reply is yours: the ping answered, everything else stepped over.",
+        done="three servers, and each reply is yours: the ping answered, everything else skipped.",
         hints=(
             "Send jsonrpc.request(id, method, params). Then take message after message from the inbox, until one "
             "is the reply. What does kind_of say about each?",
-            "A request of the server wants a reply from you, or it waits for ever: transport.send(reply_to(message, "
-            "{})). A notification, noise, or a reply with another id wants nothing: take the next.",
+            "A request of the server wants a reply from you, and the server waits for it: "
+            "transport.send(reply_to(message, {})). A notification, noise, or a reply with another id wants nothing: take the next.",
             "while True: message = inbox.get(); kind = kind_of(message). If it is a request, send reply_to(message, "
             '{}). If it is a reply, and message["id"] == id, return it.',
         ),
@@ -210,8 +242,8 @@ EXERCISES = [
                     transport.send(jsonrpc.request(id, method, params))
                     return inbox.get()
                 """,
-                "with a server that sends notifications before the reply, your function returned what the server "
-                "says unasked: it has a method. What has a method is no reply.",
+                "with a server that sends notifications before the reply, your function returned a "
+                "notification of the server: it has a method. What has a method is no reply.",
             ),
             Wrong(
                 """
@@ -246,8 +278,29 @@ EXERCISES = [
                         if kind_of(message) == "reply" and message["id"] == id:
                             return message
                 """,
-                "with a server that sends a ping before the reply, you waited in vain: the server had asked for "
-                "a ping, and waited for your reply to it.",
+                "with a server that sends a ping before the reply, you waited, and so did the server: it sent you "
+                "a ping, and it wants your reply to that first.",
+            ),
+            Wrong(
+                """
+                def request_v2(transport, inbox, id, method, params=None):
+                    transport.send(jsonrpc.request(id, method, params))
+                    message = inbox.get()
+                    while message["id"] != id:
+                        message = inbox.get()
+                    return message
+                """,
+                "with a server that sends notifications before the reply, your function raised KeyError: 'id'. Not "
+                "every message has an id: ask kind_of first.",
+            ),
+            Wrong(
+                """
+                def request_v2(transport, inbox, id, method, params=None):
+                    transport.send({"id": id, "method": method, "params": params})
+                    return inbox.get()
+                """,
+                "with a server that sends notifications before the reply, what you sent is no request of JSON-RPC "
+                "2.0. jsonrpc.request(id, method, params) makes one.",
             ),
         ),
     ),
