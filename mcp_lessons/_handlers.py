@@ -6,11 +6,13 @@ person, or hang: so it never runs on the thread that reads, and never delays the
 
 import queue
 import threading
+from collections import deque
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
 from . import jsonrpc
+from ._checks import check_handlers
 from .errors import INTERNAL_ERROR, METHOD_NOT_FOUND, McpError, RpcError
 from .jsonrpc import Message
 
@@ -59,13 +61,26 @@ class Inbox:
     """Runs the handlers of one client on one thread, and answers the rest on another."""
 
     def __init__(self, handlers: Mapping[str, Handler] | None) -> None:
+        check_handlers(handlers or {})
         self.handlers = dict(handlers or {})
+        self._open: deque[Any] = deque(maxlen=MAX_WAITING)  # ids of requests that a handler answers
         self.workers = self._handling, self._refusing = Worker(), Worker()
 
     def answer(self, message: Message, send: Callable[[Message], None]) -> None:
         """Have the server's request answered, soon."""
-        worker = self._handling if message["method"] in self.handlers else self._refusing
-        worker.do(self._answer, message, send)
+        if message["method"] in self.handlers:
+            self._open.append(message["id"])
+            self._handling.do(self._answer, message, send)
+        else:
+            self._refusing.do(self._answer, message, send)
+
+    def cancel(self, id: Any) -> None:
+        """The server does not want the answer to this request of its own any more.
+
+        https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/cancellation
+        """
+        with suppress(ValueError):
+            self._open.remove(id)
 
     def tell(self, message: Message, report: Callable[[str, str, dict], Any]) -> None:
         """Have the notification's handler run, soon, if there is one."""
@@ -78,19 +93,33 @@ class Inbox:
             worker.close()
 
     def _answer(self, message: Message, send: Callable[[Message], None]) -> None:
+        id = message["id"]
+        try:
+            reply = reply_to(message, self.handlers)
+        except BaseException as problem:  # KeyboardInterrupt, say: whatever it is, the worker lives on
+            reply = _failed(id, problem)
+        if message["method"] in self.handlers:
+            try:
+                self._open.remove(id)
+            except ValueError:  # cancelled meanwhile
+                return
         with suppress(McpError):  # the server that asked is gone, or does not listen
             try:
-                send(reply_to(message, self.handlers))
+                send(reply)
             except (TypeError, ValueError) as problem:  # a handler's answer that is no JSON
-                send(jsonrpc.error(message["id"], INTERNAL_ERROR, f"{type(problem).__name__}: {problem}"))
+                send(_failed(id, problem))
 
     def _tell(self, message: Message, report: Callable[[str, str, dict], Any]) -> None:
         method = message["method"]
         try:
             self.handlers[method](params_of(message))
-        except (Exception, SystemExit) as problem:  # there is nobody to raise it to: it goes on the record
+        except BaseException as problem:  # there is nobody to raise it to: it goes on the record
             what = f"the handler of {method} failed: {type(problem).__name__}: {problem}"
             report("process", what, {"event": "handler failed", "method": method})
+
+
+def _failed(id: Any, problem: BaseException) -> Message:
+    return jsonrpc.error(id, INTERNAL_ERROR, f"{type(problem).__name__}: {problem}")
 
 
 class Worker:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from queue import Empty, SimpleQueue
 from typing import Any
 
+from ._checks import check_seconds
 from .errors import McpError, RequestTimeout
 from .jsonrpc import Message
 
@@ -23,7 +24,7 @@ class Waiting:
     """One request on its way: `message` was sent, a reply is awaited until its deadline."""
 
     def __init__(self, message: Message, timeout: float) -> None:
-        self.message, self.timeout = message, timeout
+        self.message, self.timeout = message, check_seconds(timeout)
         self._deadline = time.monotonic() + timeout
         self._latest = self._deadline + (PROGRESS_LIMIT - 1) * timeout
         self._box: SimpleQueue[Message | McpError] = SimpleQueue()
@@ -48,6 +49,7 @@ class Waiting:
                 if self.seconds_left() == 0.0:
                     raise RequestTimeout(f"no reply to {self.method!r} within {self.timeout:g} s") from None
                 continue
+            self._box.put(item)  # it stays: whoever asks again gets it again
             if isinstance(item, McpError):
                 raise item
             return item
@@ -84,9 +86,10 @@ class Pending:
             raise self._make_error()
 
     def forget(self, waiting: Waiting) -> None:
-        """Expect it no longer: a reply that still comes is dropped."""
+        """Expect it no longer: a reply that still comes is dropped, and whoever waits is told."""
         with self._lock:
             self._waiting.pop(waiting.message["id"], None)
+        waiting.put(McpError(f"nobody waits for the reply to {waiting.method!r} any more"))
 
     def resolve(self, reply: Message) -> bool:
         """Give `reply` to the request it answers; False when there is none.
@@ -127,9 +130,29 @@ class Pending:
     def _key(self, id: Any) -> Any:
         if id is None and len(self._waiting) == 1:
             return next(iter(self._waiting))
-        if id not in self._waiting and isinstance(id, str) and id.isdecimal() and len(id) < 20:
+        if isinstance(id, str) and id.isdecimal() and len(id) < 20 and str(int(id)) == id:
             return int(id)
         return id
+
+
+def sheltered(work: Callable[[], None]) -> None:
+    """Run `work` on a thread of its own, and wait for it: Ctrl-C ends the wait, and never the work."""
+    box: SimpleQueue[BaseException | None] = SimpleQueue()
+
+    def run() -> None:
+        try:
+            work()
+        except BaseException as problem:  # raised again where it is waited for
+            box.put(problem)
+        else:
+            box.put(None)
+
+    threading.Thread(target=run, daemon=True).start()
+    if (problem := box.get()) is not None:
+        try:
+            raise problem
+        finally:
+            del problem  # or its traceback would keep it, and the client, alive
 
 
 def _token(message: Message) -> Any:

@@ -18,6 +18,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -70,9 +71,9 @@ class Child:
         except (OSError, ValueError) as problem:
             self._close_bell()
             raise TransportError(f"cannot start {command[0]!r}: {_reason(problem, program)}") from problem
-        self.pid = self._popen.pid
+        self.pid, self._owner = self._popen.pid, os.getpid()
         self.exited = threading.Event()
-        self._unsent = bytearray()
+        self._unsent: deque[_Unsent] = deque()
         self._pipes, self._reaping = threading.Lock(), threading.Lock()
         self._outputs = [_Output(pipe, self._ending) for pipe in (self._popen.stdout, self._popen.stderr)]
         self.read_stdout, self.read_stderr = (output.read for output in self._outputs)
@@ -86,21 +87,28 @@ class Child:
         if not WINDOWS:
             os.set_blocking(self._popen.stdin.fileno(), False)
 
-    def write(self, data: bytes, timeout: float) -> None:
-        """Write all of `data`. TimeoutError when the process does not read it within `timeout` seconds:
-        what is unsent then stays in line before the next write, so that no line is ever torn."""
-        if len(self._unsent) > MAX_UNSENT:
+    def queue(self, data: bytes) -> "_Unsent":
+        """Put `data` in line to be written. TimeoutError when too much is waiting there already."""
+        if os.getpid() != self._owner:
+            raise TransportError("this process is a fork: the server belongs to the one that started it")
+        if sum(len(line.data) for line in list(self._unsent)) > MAX_UNSENT:
             raise TimeoutError("the server has stopped reading")
-        self._unsent += data
+        self._unsent.append(line := _Unsent(data))
+        return line
+
+    def flush(self, line: "_Unsent", timeout: float) -> None:
+        """Write until `line` is out. TimeoutError when the process does not read it within `timeout`
+        seconds: the rest stays in line before the next one, so that no line is ever torn."""
         deadline = time.monotonic() + timeout
-        while self._unsent:
+        while not line.is_out():
             with self._pipes:  # a pipe that is being closed must not be written to
                 if self._popen.stdin.closed:
                     raise BrokenPipeError("stdin is closed")
-                written = _write_some(self._popen.stdin.fileno(), self._unsent)
-                del self._unsent[:written]
                 fd = self._popen.stdin.fileno()
-            if self._unsent and not written:
+                while self._unsent and self._unsent[0].is_out():
+                    self._unsent.popleft()
+                written = not self._unsent or self._unsent[0].write(fd)
+            if not written:
                 if time.monotonic() >= deadline:
                     raise TimeoutError("the server does not read what it is sent")
                 _wait_until_writable(fd, deadline - time.monotonic())
@@ -113,11 +121,15 @@ class Child:
             finally:
                 self._pipes.release()
 
-    def wait(self) -> int:
-        """Block until the process has ended; its exit status (negative: the signal's number)."""
+    def wait(self) -> int | None:
+        """Block until the process has ended; its exit status (negative: the signal's number), or None
+        when somebody else has taken it (a program that ignores SIGCHLD leaves it to the system)."""
+        known = True
         if hasattr(os, "waitid"):
-            with suppress(ChildProcessError):
+            try:
                 os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOWAIT)
+            except ChildProcessError:
+                known = False
         else:
             self._popen.wait()
         with self._reaping:  # before it is reaped, no stranger can have its number
@@ -128,7 +140,7 @@ class Child:
             output.drain_until = time.monotonic() + DRAIN_SECONDS
         if self._ring is not None:
             os.write(self._ring, b"!")
-        return status
+        return status if known else None
 
     def terminate(self) -> None:
         """Ask the whole group to end (SIGTERM; on Windows there is no asking)."""
@@ -156,6 +168,29 @@ class Child:
             if fd is not None:
                 os.close(fd)
         self._ending = self._ring = None
+
+
+class _Unsent:
+    """A line on its way into the pipe."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data, self._written = data, []
+
+    def is_out(self) -> bool:
+        return sum(self._written) == len(self.data)
+
+    def write(self, fd: int) -> bool:
+        """Write what the pipe takes now; False when it takes nothing.
+
+        The bytes are written and counted in one step of C code: Ctrl-C between the two would have
+        them written again.
+        """
+        start = sum(self._written)
+        try:
+            self._written.extend(map(os.write, (fd,), (memoryview(self.data)[start : start + CHUNK],)))
+        except BlockingIOError:
+            return False
+        return True
 
 
 class _Output:
@@ -221,13 +256,6 @@ def _signal_group(pid: int, name: str) -> None:
         return
     with suppress(ProcessLookupError, PermissionError):  # nobody is left (macOS says: not permitted)
         os.killpg(pid, getattr(signal, name))
-
-
-def _write_some(fd: int, data: bytearray) -> int:
-    try:
-        return os.write(fd, memoryview(data)[:CHUNK] if len(data) > CHUNK else data)
-    except BlockingIOError:
-        return 0
 
 
 def _wait_until_writable(fd: int, seconds: float) -> None:

@@ -18,7 +18,7 @@ from typing import Any
 
 from . import _checks, jsonrpc
 from ._handlers import Handler, Inbox, Worker, capabilities_of, params_of
-from ._pending import Pending, Waiting
+from ._pending import Pending, Waiting, sheltered
 from .eras import LEGACY_VERSIONS, LegacyEra, agree_on_version, refused_handshake
 from .errors import (
     METHOD_NOT_FOUND,
@@ -56,8 +56,9 @@ class Client:
         timeout: float = 30.0,
         handlers: Mapping[str, Handler] | None = None,
     ) -> None:
-        self.transport, self.name, self.timeout = transport, name, timeout
+        self.transport, self.name, self.timeout = transport, name, _checks.check_seconds(timeout)
         self.traffic = Traffic(limit=0) if traffic is None else traffic
+        _checks.check_parts(transport, self.traffic)
         self.era = LegacyEra()
         self.server: ServerInfo | None = None
         self.connection: int | None = None
@@ -74,6 +75,10 @@ class Client:
 
     def start(self) -> None:
         """Start the transport; does nothing when it is started already, and raises when it cannot be."""
+        if self.connection is None:
+            sheltered(self._start)  # a start that is cut in two would leave a process to nobody
+
+    def _start(self) -> None:
         with self._starting:
             if self.connection is None:
                 self._pending.check()
@@ -110,6 +115,8 @@ class Client:
             self.tools_stale = True
         elif method == "notifications/progress":
             self._pending.progress(params_of(message).get("progressToken"))
+        elif method == "notifications/cancelled":
+            self._inbox.cancel(params_of(message).get("requestId"))
         self._inbox.tell(message, self._record)
 
     def _server_changed(self, change: dict[str, Any]) -> None:
@@ -177,12 +184,14 @@ class Client:
                 self._send(jsonrpc.notification("notifications/cancelled", params), CANCEL_SECONDS)
 
     def _send(self, message: Message, timeout: float | None = None) -> None:
+        timeout = self.timeout if timeout is None else timeout
+        _checks.check_message(message)
         try:
-            self.transport.send(message, self.timeout if timeout is None else timeout)
+            self.transport.send(message, timeout)
         except TimeoutError as problem:
             raise RequestTimeout(f"{self.name}: {problem}") from problem
         except TransportError as problem:  # the process is going: its exit status says more
-            raise (self._pending.why_ended(patience=1.0) or problem) from None
+            raise (self._pending.why_ended(patience=min(timeout, 1.0)) or problem) from None
 
     # The handshake
 
@@ -301,6 +310,8 @@ class Client:
         self._pending.end(lambda: TransportError(f"the client of {self.name!r} is closed"))
         self._finalizer.detach()
         self._inbox.close()
+        with self._starting:  # a start that is under way ends first
+            pass
         self.transport.close()
 
     def __enter__(self) -> "Client":

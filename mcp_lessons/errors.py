@@ -28,7 +28,8 @@ LONGEST_MESSAGE = 10_000
 
 
 def brief(value: Any, limit: int = 200) -> str:
-    """What a stranger sent, as a text to quote: at most `limit` characters, whatever it is.
+    """What a stranger sent, as a text to quote: at most `limit` characters, whatever it is, and always
+    encodable as UTF-8 (half of a surrogate pair becomes "?").
 
     >>> brief({"code": 7}), brief("a long story", 6)
     ('{"code": 7}', 'a long')
@@ -37,7 +38,7 @@ def brief(value: Any, limit: int = 200) -> str:
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     except (RecursionError, ValueError, TypeError):
         text = f"a {type(value).__name__} that cannot be shown"
-    return text[:limit]
+    return text[:limit].encode("utf-8", "replace").decode()
 
 
 class McpError(Exception):
@@ -77,7 +78,7 @@ class RpcError(McpError):
     def __init__(self, code: int, message: str, data: Any = None) -> None:
         self.code, self.message, self.data = code, message, data
         detail = "" if data is None else f" (data: {brief(data, 500)})"
-        super().__init__(f"{message} [{code}]{detail}")
+        super().__init__(f"{message or 'an error without a message'} [{code}]{detail}")
 
     @classmethod
     def from_object(cls, error: Any) -> "RpcError":

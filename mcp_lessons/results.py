@@ -85,6 +85,8 @@ class ToolResult:
         content = result.get("content")
         if isinstance(content, str):
             content = [{"type": "text", "text": content}]
+        if isinstance(content, dict):
+            content = [content]
         return cls(
             content=content if isinstance(content, list) else [],
             structured=result.get("structuredContent"),

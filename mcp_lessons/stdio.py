@@ -80,15 +80,13 @@ class StdioTransport:
         line = jsonrpc.encode(message)
         if self._child is None:
             raise TransportError(f"{self.command[0]} is not started yet")
-        if not self._turn.acquire(timeout=min(max(0.0, timeout), threading.TIMEOUT_MAX)):
-            raise TimeoutError("the server does not read what it is sent")
         try:
-            self._report("sent", line, message)
-            self._child.write(line.encode("utf-8", "replace") + b"\n", timeout)
+            with self._turn:  # the record has the order of the wire
+                self._report("sent", line, message)
+                unsent = self._child.queue(line.encode("utf-8", "replace") + b"\n")
+            self._child.flush(unsent, timeout)
         except (BrokenPipeError, ConnectionError) as problem:
             raise TransportError(f"{self.command[0]} does not take messages any more") from problem
-        finally:
-            self._turn.release()
 
     def close(self) -> None:
         """Hang up: close stdin and wait; SIGTERM and wait; SIGKILL. Also for its children. Never raises."""

@@ -3,11 +3,13 @@
 import asyncio
 import io
 import json
+import random
 import signal
 import sys
 import threading
 import time
 import warnings
+from contextlib import contextmanager
 
 import pytest
 from kit import (
@@ -126,6 +128,60 @@ def test_arguments_that_are_no_json_are_refused_before_anything_is_sent():
             client.call_tool("echo", {"text": float("nan")})
         assert len(client.traffic) == before
         assert echo(client) == "hello"
+
+
+async def later(params):
+    return {}
+
+
+@pytest.mark.parametrize(
+    ("ask", "sentence"),
+    [
+        (lambda client: client.call_tool("echo", ["hello"]), r"arguments are a dict.* these are \['hello'\]"),
+        (lambda client: client.call_tool("echo", '{"text": 1}'), "arguments are a dict"),
+        (lambda client: client.call_tool(None), "a tool is called by its name, a text; this is None"),
+        (lambda client: client.request("ping", [1]), "the params of 'ping' are a dict"),
+        (lambda client: client.request(7), "a method is a text, as in 'tools/list'; this is 7"),
+        (lambda client: client.notify("x", "y"), "the params of 'x' are a dict"),
+        (
+            lambda client: client.request("ping", timeout="1"),
+            "a timeout is a number of seconds.* this is '1'",
+        ),
+        (lambda client: Client(client.transport, timeout=None), "a timeout is a number of seconds"),
+        (lambda client: Client("npx some-server"), "a client needs a transport, as in .* this is 'npx some"),
+        (lambda client: Client(client.transport, traffic=[]), "a record is a Traffic"),
+        (lambda client: Client(client.transport, handlers=["roots/list"]), "handlers are a dict"),
+        (
+            lambda client: Client(client.transport, handlers={"roots/list": {}}),
+            "a handler is a plain function",
+        ),
+        (lambda client: Client(client.transport, handlers={"roots/list": later}), "a plain function"),
+    ],
+)
+def test_what_has_the_wrong_type_is_refused_with_a_sentence_before_anything_is_sent(ask, sentence):
+    with connected(tiny(ECHO)) as client:
+        before = len(client.traffic)
+        with pytest.raises(TypeError, match=sentence):
+            ask(client)
+        assert len(client.traffic) == before
+        assert echo(client) == "hello"
+
+
+def test_a_timeout_that_is_no_number_of_seconds_is_refused():
+    with pytest.raises(ValueError, match="a timeout is a number of seconds"):
+        Client(StdioTransport(tiny(ECHO)), timeout=float("nan"))
+
+
+def test_a_call_is_finished_as_often_as_one_likes_and_a_cancelled_one_at_once():
+    with connected(tiny(ECHO)) as client:
+        waiting = client.begin_call("echo", {"text": "hello"})
+        assert [client.finish_call(waiting).text for _ in range(2)] == ["hello", "hello"]
+        client.cancel(waiting)
+    with connected(tiny("serve(lambda m: None)"), timeout=60) as client:
+        waiting = client.begin_call("x")
+        client.cancel(waiting)
+        with pytest.raises(McpError, match="nobody waits"):
+            client.finish_call(waiting)
 
 
 def test_a_call_without_arguments_sends_an_empty_object_and_a_progress_token():
@@ -259,6 +315,10 @@ def leaving(params):
     raise SystemExit(3)
 
 
+def stopping(params):
+    raise KeyboardInterrupt
+
+
 @pytest.mark.parametrize(
     ("handler", "code", "message"),
     [
@@ -272,6 +332,7 @@ def leaving(params):
         (lambda params: object(), -32603, "TypeError: Object of type object is not JSON serializable"),
         (lambda params: float("nan"), -32603, "ValueError: Out of range float values are not JSON compliant"),
         (leaving, -32603, "SystemExit: 3"),
+        (stopping, -32603, "KeyboardInterrupt: "),
     ],
 )
 def test_whatever_goes_wrong_in_a_handler_is_an_error_for_the_server_and_the_next_question_is_answered(
@@ -289,6 +350,33 @@ def test_a_handler_always_gets_an_object(params):
     with connected(tiny(ASKS), handlers={"roots/list": seen.append}) as client:
         answer = json.loads(client.call_tool("x", {"params": params}).text)
     assert answer["result"] == {} and seen == [{}]
+
+
+def test_a_question_that_the_server_takes_back_is_not_answered():
+    code = (
+        "def call(m):\n"
+        "    for id in ('a', 'b'):\n"
+        "        send({'jsonrpc': '2.0', 'id': id, 'method': 'roots/list'})\n"
+        "    for id in ('a', 'never used', None, [1]):\n"
+        "        send({'jsonrpc': '2.0', 'method': 'notifications/cancelled', 'params': {'requestId': id}})\n"
+        "    send({'jsonrpc': '2.0', 'method': 'notifications/all_said'})\n"
+        "    reply(m, text(read()['id']))\n"
+        "serve(call)"
+    )
+    taken_back, heard = threading.Event(), []
+
+    def roots(params):
+        heard.append(params)
+        assert taken_back.wait(5)
+        return {"roots": []}
+
+    with connected(tiny(code), handlers={"roots/list": roots}) as client:
+        client.traffic.subscribe(
+            lambda event: (
+                taken_back.set() if (event.body or {}).get("method", "").endswith("all_said") else None
+            )
+        )
+        assert client.call_tool("x").text == "b" and len(heard) == 2
 
 
 def test_odd_ids_are_answered_as_they_came_and_impossible_ones_are_noise():
@@ -414,6 +502,45 @@ def test_an_interrupt_ends_the_call_at_hand_alone(at):
 
 
 # The end
+
+
+@contextmanager
+def interrupted_after(seconds):
+    """KeyboardInterrupt in the main thread, wherever it is by then, if it is in here."""
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+        yield
+    except KeyboardInterrupt:
+        pass
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def test_interrupts_at_any_moment_of_a_call_tear_no_line_and_block_no_later_call():
+    delays = random.Random(7)
+    with connected(tiny(ECHO), timeout=20) as client:
+        for _ in range(500):
+            with interrupted_after(delays.uniform(0.00005, 0.0015)):
+                while True:
+                    echo(client, "x" * delays.choice([1, 1, 200_000]))
+        assert echo(client) == "hello"
+
+
+def test_an_interrupt_at_any_moment_of_a_start_leaves_no_server():
+    delays = random.Random(7)
+    for _ in range(15):
+        with client_of(tiny(ECHO)) as client, interrupted_after(delays.uniform(0.0005, 0.03)):
+            client.initialize()
+        assert not client.alive
+        assert all(
+            is_gone(event.body["pid"]) for event in kinds(client.traffic, "process") if "pid" in event.body
+        )
 
 
 def test_closing_ends_every_call_that_waits_at_once():

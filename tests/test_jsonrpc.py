@@ -131,7 +131,7 @@ def test_an_error_object_and_the_exception_made_of_it_say_the_same():
         (None, "an error that is no object: null [-32603]"),
         ("boom", "an error that is no object: boom [-32603]"),
         ([], "an error that is no object: [] [-32603]"),
-        ({}, " [-32603]"),
+        ({}, "an error without a message [-32603]"),
         ({"message": "no code"}, "no code [-32603]"),
         ({"code": "E42", "message": "m"}, "m [-32603]"),
         ({"code": True, "message": "m"}, "m [-32603]"),

@@ -161,7 +161,9 @@ def test_an_error_with_a_null_id_ends_no_call_when_several_wait():
         assert [client.finish_call(one).text for one in waiting] == ["mine", "mine"]
 
 
-@pytest.mark.parametrize("id", ['" %d"', '"+%d"', '"%d.0"', '"%de0"', "[%d]", "-%d", "%d.5", '{"id": %d}'])
+@pytest.mark.parametrize(
+    "id", ['" %d"', '"+%d"', '"%d.0"', '"%de0"', "[%d]", "-%d", "%d.5", '{"id": %d}', '"0%d"']
+)
 def test_an_id_that_only_looks_like_ours_is_not_ours(id):
     line = '{"jsonrpc": "2.0", "id": ' + id + ', "result": {}}'
     code = (
@@ -267,6 +269,21 @@ def test_odd_results_are_read_as_text(fault, text):
     with connected(fault) as client:
         result = client.call_tool("echo", {"text": "hello"})
         assert (result.text, result.is_error) == (text, False)
+
+
+def test_one_block_without_a_list_around_it_is_read():
+    with connected(
+        tiny("serve(lambda m: reply(m, {'content': {'type': 'text', 'text': 'alone'}}))")
+    ) as client:
+        assert client.call_tool("x").text == "alone"
+
+
+def test_an_error_can_be_printed_whatever_it_is_made_of():
+    half = r"{'code': 1, 'message': 'half \ud83d', 'data': {'\ud83d': 1}}"
+    code = f"serve(lambda m: send({{'jsonrpc': '2.0', 'id': m['id'], 'error': {half}}}))"
+    with connected(tiny(code)) as client, pytest.raises(RpcError) as caught:
+        client.call_tool("x")
+    assert str(caught.value).encode("utf-8") == b'half ? [1] (data: {"?": 1})'
 
 
 def test_control_characters_reach_the_reader_as_they_are():

@@ -529,11 +529,24 @@ def test_a_process_that_was_forked_leaves_the_servers_alone():
         child = os.fork()
         if child == 0:
             try:
+                with pytest.raises(TransportError, match="is a fork"):
+                    echo(client, "to a server that is not ours")
                 client.close()
-            finally:
-                os._exit(0)
+            except BaseException:
+                os._exit(1)
+            os._exit(0)
         assert os.waitpid(child, 0)[1] == 0
         assert echo(client) == "hello"
+
+
+def test_an_exit_status_that_the_system_took_is_not_known():
+    before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    try:
+        with connected(tiny("serve(lambda m: os._exit(7))")) as client, pytest.raises(ServerExited) as caught:
+            echo(client)
+    finally:
+        signal.signal(signal.SIGCHLD, before)
+    assert caught.value.status is None
 
 
 def test_the_slow_servers_of_one_client_are_no_business_of_another():
