@@ -5,17 +5,38 @@ from collections.abc import Callable
 from typing import Any
 
 from ...errors import RpcError
+from ...results import Tool
 from ..exercise import Exercise, Wrong
 from ..judging import connected_client, exchanges, sent
+
+
+class TooMany(Exception):
+    """Raised in the learner's code when a loop of requests does not end."""
+
+
+def at_most(client: Any, requests: int) -> None:
+    """From now on this client sends so many requests, and raises TooMany at the next one."""
+    begin, left = client.begin, iter(range(requests))
+
+    def counted(*words: Any, **options: Any) -> Any:
+        if next(left, None) is None:
+            raise TooMany
+        return begin(*words, **options)
+
+    client.begin = counted
 
 
 def _judge_find_tool(find_tool: Callable[[Any, str], Any]) -> str | None:
     for server, name, pages in (("paged", "add", 2), ("paged", "mul", 3), ("paged_empty_middle", "add", 3)):
         with connected_client("faulty", server) as client:
+            at_most(client, 10)
+            found = None
             try:
                 found = find_tool(client, name)
             except RpcError as problem:
                 return f"the server answered {problem.message!r}. Send its nextCursor back as it is."
+            except TooMany:  # the record says why
+                pass
             asked = exchanges(client.traffic, method="tools/list")
         fault = _wrong_pages(asked) or _wrong_find(found, name, len(asked), pages)
         if fault:
@@ -42,6 +63,8 @@ def _wrong_find(found: Any, name: str, asked: int, pages: int) -> str | None:
         if asked < pages:
             return f"you gave up on {name!r} after {asked} of {pages} pages. A tool may stand on any page."
         return None
+    if isinstance(found, Tool):
+        return "you returned a Tool, from client.list_tools(): that fetches every page. Use client.request."
     if asked < pages and found is None and pages == 3:
         return "you stopped at an empty page. The end of the list is a page without nextCursor."
     if not isinstance(found, dict) or found.get("name") != name:
@@ -63,8 +86,11 @@ def _judge_up_to_date(up_to_date: Callable[[Any, Any], Any]) -> str | None:
         fresh = up_to_date(client, known)
         if _lists(client) == 1:
             return "the server said that its list has changed, and you sent no tools/list."
-        if "shelters" not in [getattr(tool, "name", None) for tool in fresh or []]:
+        names = [getattr(tool, "name", None) for tool in fresh or []]
+        if names == ["forecast", "alerts"]:
             return "you asked for the list again, and did not return what came. It has `shelters` in it."
+        if names != ["forecast", "alerts", "shelters"]:
+            return f"return the new list as client.list_tools() gives it; you returned {_briefly(fresh)}."
         up_to_date(client, fresh)
         if _lists(client) > 2:
             return (
@@ -72,6 +98,12 @@ def _judge_up_to_date(up_to_date: Callable[[Any, Any], Any]) -> str | None:
                 "client.list_tools() puts tools_stale back to False; client.request does not."
             )
     return None
+
+
+def _briefly(tools: Any) -> str:
+    if not isinstance(tools, list):
+        return "None" if tools is None else f"one {type(tools).__name__}"
+    return f"[{', '.join(f'Tool {t.name}' if isinstance(t, Tool) else repr(t) for t in tools)}]"
 
 
 def _lists(client: Any) -> int:
@@ -187,6 +219,28 @@ EXERCISES = [
             Wrong(
                 """
                 def find_tool(client, name):
+                    cursor = None
+                    while True:
+                        page = client.request("tools/list", {} if cursor is None else {"nextCursor": cursor})
+                        for entry in page["tools"]:
+                            if entry["name"] == name:
+                                return entry
+                        cursor = page.get("nextCursor")
+                        if cursor is None:
+                            return None
+                """,
+                "you asked for cursor None, and the page before said nextCursor 'page 2'.",
+            ),
+            Wrong(
+                """
+                def find_tool(client, name):
+                    return next((tool for tool in client.list_tools() if tool.name == name), None)
+                """,
+                "you returned a Tool, from client.list_tools(): that fetches every page. Use client.request.",
+            ),
+            Wrong(
+                """
+                def find_tool(client, name):
                     for number in range(1, 10):
                         page = client.request("tools/list", {} if number == 1 else {"cursor": number})
                         for entry in page["tools"]:
@@ -241,6 +295,14 @@ EXERCISES = [
                     return known
                 """,
                 "you asked for the list again, and did not return what came. It has `shelters` in it.",
+            ),
+            Wrong(
+                """
+                def up_to_date(client, known):
+                    return known + client.list_tools() if client.tools_stale else known
+                """,
+                "return the new list as client.list_tools() gives it; "
+                "you returned [Tool forecast, Tool alerts, Tool forecast, Tool alerts, Tool shelters].",
             ),
             Wrong(
                 """

@@ -3,8 +3,10 @@
 from collections.abc import Callable
 from typing import Any
 
+from ...results import ToolResult
 from ..exercise import Exercise, Wrong
 from ..judging import connected_client, sent
+from .lesson_3 import TooMany, at_most
 
 
 def _judge_who_reads(who_reads: Callable[[Any, str, Any], Any]) -> str | None:
@@ -33,9 +35,11 @@ def _judge_who_reads(who_reads: Callable[[Any, str, Any], Any]) -> str | None:
 def _about_the_mark(server: str, text: Any) -> str:
     if server == "is_error":
         return f"the model gets a text and no flag, so a failure begins with 'Error: '; yours is {text!r}."
-    return (
-        f"nothing failed inside the tool here, so the text does not begin with 'Error: '; yours is {text!r}."
-    )
+    if server == "rpc_error":
+        return (
+            f"'Error: ' is for the model alone. The developer gets the words of the error; yours is {text!r}."
+        )
+    return f"the tool did not fail here, so the text does not begin with 'Error: '; yours is {text!r}."
 
 
 def _judge_call_checked(call_checked: Callable[[Any, Any, Any], Any]) -> str | None:
@@ -93,20 +97,40 @@ def _judge_call_with_repair(call_with_repair: Callable[..., Any]) -> str | None:
         call_with_repair(client, "forecast", {"place": "Skerry"}, model({"place": "Brindlow"}))
         if read:
             return "the first call went well, and you asked for other arguments all the same."
+        before = len(_arguments(client))
         result = call_with_repair(client, "forecast", {"place": "Tesaby"}, model({"place": "Tessaby"}))
-        if not read:
-            return "the call failed, and `repair` never got to read why. Give it the text of the result."
-        if "Alder Quay" not in str(read[0]):
-            return f"`repair` is to read the text of the result, and got {read[0]!r}."
-        if getattr(result, "is_error", True):
-            return f"the second call goes out with what `repair` returned; you returned {result!r}."
-        before = len(sent(client.traffic, method="tools/call"))
-        hopeless = call_with_repair(client, "forecast", {"place": "x"}, model({"place": "y"}))
-        calls = len(sent(client.traffic, method="tools/call")) - before
+        fault = _wrong_repair(read, _arguments(client)[before:], result)
+        if fault:
+            return fault
+        before = len(_arguments(client))
+        at_most(client, 5)
+        try:
+            hopeless = call_with_repair(client, "forecast", {"place": "x"}, model({"place": "y"}))
+        except TooMany:
+            return "the second call failed too, and you went on. One repair is allowed, so two calls."
+        calls = len(_arguments(client)) - before
     if calls != 2:
         return f"one repair was allowed, so two calls; {calls} went out."
     if not getattr(hopeless, "is_error", False):
         return f"the second call failed too: return its result. You returned {hopeless!r}."
+    return None
+
+
+def _arguments(client: Any) -> list[Any]:
+    return [message["params"]["arguments"] for message in sent(client.traffic, method="tools/call")]
+
+
+def _wrong_repair(read: list[Any], called: list[Any], result: Any) -> str | None:
+    if not read:
+        return "the call failed, and `repair` never got to read why. Give it the text of the result."
+    if not isinstance(read[0], str) or "Alder Quay" not in read[0]:
+        return f"`repair` is to read the text of the result, and got {read[0]!r}."
+    if called[-1] != {"place": "Tessaby"}:
+        return f"the second call goes out with what `repair` returned; you sent {called[-1]}."
+    if not isinstance(result, ToolResult):
+        return f"return the last ToolResult; you returned {result!r}."
+    if result.is_error:
+        return "the second call went well; return its result, and not that of the first."
     return None
 
 
@@ -314,6 +338,38 @@ EXERCISES = [
                     return result
                 """,
                 "one repair was allowed, so two calls; 4 went out.",
+            ),
+            Wrong(
+                """
+                def call_with_repair(client, name, arguments, repair):
+                    result = client.call_tool(name, arguments)
+                    while result.is_error:
+                        result = client.call_tool(name, repair(result.text))
+                    return result
+                """,
+                "the second call failed too, and you went on. One repair is allowed, so two calls.",
+            ),
+            Wrong(
+                """
+                def call_with_repair(client, name, arguments, repair):
+                    result = client.call_tool(name, arguments)
+                    if result.is_error:
+                        repair(result.text)
+                        result = client.call_tool(name, arguments)
+                    return result
+                """,
+                "the second call goes out with what `repair` returned; you sent {'place': 'Tesaby'}.",
+            ),
+            Wrong(
+                """
+                def call_with_repair(client, name, arguments, repair):
+                    result = client.call_tool(name, arguments)
+                    if result.is_error:
+                        return client.call_tool(name, repair(result.text)).text
+                    return result
+                """,
+                "return the last ToolResult; you returned "
+                "'Tessaby on Friday: a sea breeze, 17 °C, 10 % chance of rain.'.",
             ),
             Wrong(
                 """

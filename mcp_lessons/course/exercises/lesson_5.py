@@ -4,12 +4,13 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any
 
+from ...errors import RpcError
 from ..exercise import Exercise, Wrong
 from ..judging import connected_client, mounted_toolbox, sent
 
 _CASES = (  # what the model wrote, the server it is meant for, what that server must be asked for
     ("weather__forecast", "weather", "forecast", {"place": "Skerry"}),
-    ("my__maps__places", "my__maps", "places", {}),
+    ("my__a__places", "my__a", "places", {}),
     ("my__a__b", "my", "a__b", {}),
 )
 
@@ -19,7 +20,7 @@ def _judge_call_tool_named(call_tool_named: Callable[[str, dict, dict], Any]) ->
         clients = {
             "my": stack.enter_context(connected_client("faulty", "tool_names")),
             "weather": stack.enter_context(connected_client("weather")),
-            "my__maps": stack.enter_context(connected_client("maps")),
+            "my__a": stack.enter_context(connected_client("maps")),
         }
         for name, server, tool, arguments in _CASES:
             before = {at: len(_called(client)) for at, client in clients.items()}
@@ -27,6 +28,8 @@ def _judge_call_tool_named(call_tool_named: Callable[[str, dict, dict], Any]) ->
                 result = call_tool_named(name, arguments, clients)
             except KeyError as problem:
                 return f"{name!r} is the tool {tool!r} of the server {server!r}; you looked for {problem}."
+            except RpcError:  # a tool that the server does not have: the record says which
+                result = None
             calls = {at: _called(client)[before[at] :] for at, client in clients.items()}
             if elsewhere := [at for at, made in calls.items() if made and at != server]:
                 return f"{name!r} is a tool of the server {server!r}, and you called {elsewhere[0]!r}."
@@ -56,7 +59,7 @@ def _judge_dearest(dearest: Callable[[list, int], Any]) -> str | None:
     for given, most, expected in cases:
         got = dearest(given, most)
         if not isinstance(got, list) or not all(isinstance(name, str) for name in got):
-            return f"return a list of names. Your function returned {str(got)[:80]}."
+            return f"return a list of names, each a text. Your function returned {_shape(got)}."
         if given is twins and sorted(got) == sorted(expected) and got != expected:
             return "two tools cost the same, and the second came out first. Between equals keep their order."
         if got == expected[::-1] and len(got) > 1:
@@ -64,6 +67,12 @@ def _judge_dearest(dearest: Callable[[list, int], Any]) -> str | None:
         if got != expected:
             return f"the {most} dearest of {len(given)} tools: expected {expected}, and you returned {got}."
     return None
+
+
+def _shape(got: Any) -> str:
+    if not isinstance(got, list):
+        return "None" if got is None else f"one {type(got).__name__}"
+    return f"a list with a {next(type(item).__name__ for item in got if not isinstance(item, str))} in it"
 
 
 def _judge_fahrenheit(fahrenheit: Callable[[float], Any]) -> str | None:
@@ -77,6 +86,8 @@ def _judge_fahrenheit(fahrenheit: Callable[[float], Any]) -> str | None:
             result = toolbox.call("fahrenheit", {"celsius": celsius})
             if result.is_error:
                 return f"the call with celsius={celsius} failed: {result.text}"
+            if _number(result.text) == float("inf"):
+                return f"return a number, {expected} for {celsius} °C; the model would read {result.text!r}."
             if abs(_number(result.text) - expected) > 0.01:
                 return f"{celsius} °C are {expected} °F, and the model would read {result.text!r}."
     return None
@@ -141,7 +152,7 @@ EXERCISES = [
                     server, tool = name.rsplit("__", 1)
                     return clients[server].call_tool(tool, arguments)
                 """,
-                "'my__a__b' is the tool 'a__b' of the server 'my'; you looked for 'my__a'.",
+                "'my__a__b' is a tool of the server 'my', and you called 'my__a'.",
             ),
             Wrong(
                 """
@@ -150,7 +161,25 @@ EXERCISES = [
                         if name.startswith(server):
                             return client.call_tool(name.removeprefix(server + "__"), arguments)
                 """,
-                "'my__maps__places' is a tool of the server 'my__maps', and you called 'my'.",
+                "'my__a__places' is a tool of the server 'my__a', and you called 'my'.",
+            ),
+            Wrong(
+                """
+                def call_tool_named(name, arguments, clients):
+                    for server in sorted(clients, key=len, reverse=True):
+                        if name.startswith(server + "__"):
+                            return clients[server].call_tool(name.removeprefix(server + "__"), arguments)
+                """,
+                "'my__a__b' is a tool of the server 'my', and you called 'my__a'.",
+            ),
+            Wrong(
+                """
+                def call_tool_named(name, arguments, clients):
+                    table = {tool.name: client for client in clients.values() for tool in client.list_tools()}
+                    return table[name].call_tool(name, arguments)
+                """,
+                "'weather__forecast' is the tool 'forecast' of the server 'weather'; "
+                "you looked for 'weather__forecast'.",
             ),
             Wrong(
                 """
@@ -217,8 +246,7 @@ EXERCISES = [
                 def dearest(tools, most):
                     return sorted(tools, key=lambda entry: tokens([entry]), reverse=True)[:most]
                 """,
-                "return a list of names. Your function returned "
-                "[{'type': 'function', 'function': {'name': 'maps__route', 'description': 'How to ge.",
+                "return a list of names, each a text. Your function returned a list with a dict in it.",
             ),
         ),
     ),
@@ -266,11 +294,19 @@ EXERCISES = [
             ),
             Wrong(
                 '''
+                def fahrenheit(celsius: float) -> str:
+                    """Convert a temperature from degrees Celsius to degrees Fahrenheit."""
+                    return f"{celsius * 9 / 5 + 32} °F"
+                ''',
+                "return a number, 212.0 for 100 °C; the model would read '212.0 °F'.",
+            ),
+            Wrong(
+                '''
                 def fahrenheit(celsius: float) -> float:
                     """Convert a temperature from degrees Celsius to degrees Fahrenheit."""
                     return celsius + 32
                 ''',
-                "100 °C are 212.0 °F, and the model would read '132.0'.",
+                "100 °C are 212.0 °F, and the model would read '132'.",
             ),
         ),
     ),
