@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import ExitStack
 from typing import Any
 
 from ..exercise import Exercise, Wrong
@@ -11,27 +12,31 @@ from ..judging import spawned
 from ..waiting import StillWaiting, give_up_after
 
 STEP_SECONDS = 1.0
-HANG_UP_SECONDS = 4.0
+HANG_UP_SECONDS = 3.0
 REPLY_SECONDS = 4.0
 
 
+SERVERS_TO_END = (  # the words, a sentence about the server, the status that its mildest end has, what to do
+    (("weather",), "the weather server goes by itself", 0, "Close stdin, and wait before you signal"),
+    (
+        ("faulty", "ignore_eof"),
+        "this server goes when SIGTERM asks it to",
+        -15,
+        "terminate() comes before kill(), with a wait between them",
+    ),
+    (
+        ("faulty", "ignore_sigterm"),
+        "only SIGKILL ends this server",
+        None,
+        "Give each wait a timeout, and let kill() be the last step",
+    ),
+)
+
+
 def _judge_hang_up(hang_up: Callable[[Any, float], Any]) -> str | None:
-    for words, who, status, advice in (
-        (("weather",), "the weather server goes by itself", 0, "Close stdin, and wait before you signal"),
-        (
-            ("faulty", "ignore_eof"),
-            "this server goes when SIGTERM asks it to",
-            -15,
-            "terminate() comes before kill(), with a wait between them",
-        ),
-        (
-            ("faulty", "ignore_sigterm"),
-            "only SIGKILL ends this server",
-            None,
-            "Give each wait a timeout, and let kill() be the last step",
-        ),
-    ):
-        with spawned(*words) as process:
+    with ExitStack() as stack:  # all start at once: the waits alone take half the time of a check
+        started = [stack.enter_context(spawned(*server[0])) for server in SERVERS_TO_END]
+        for process, (_, who, status, advice) in zip(started, SERVERS_TO_END, strict=True):
             _answer_one_ping(process)
             try:
                 with give_up_after(HANG_UP_SECONDS, process):
@@ -44,10 +49,10 @@ def _judge_hang_up(hang_up: Callable[[Any, float], Any]) -> str | None:
                     "ran. Catch it, and go on with the next step."
                 )
             ended = _status(process)
-        if ended is None:
-            return f"{who}, and after your function it still ran. {advice}."
-        if status is not None and ended != status and sys.platform != "win32":
-            return f"{who}, and yours ended it with status {ended}. {advice}."
+            if ended is None:
+                return f"{who}, and after your function it still ran. {advice}."
+            if status is not None and ended != status and sys.platform != "win32":
+                return f"{who}, and yours ended it with status {ended}. {advice}."
     return None
 
 

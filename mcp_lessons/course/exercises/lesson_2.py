@@ -98,12 +98,8 @@ def _request_once(request_v2: Callable[..., Any], fault: str) -> str | None:
             reply = request_v2(transport, inbox, id, "initialize", offer)
         except queue.Empty:
             asked = [message for message in received(traffic, "request") if not _answered(traffic, message)]
-            if sent(traffic) and not sent(traffic, "request"):
-                return "what you sent is no request of JSON-RPC 2.0. jsonrpc.request(id, method, params) makes one."
-            if not sent(traffic, "request", "initialize"):
-                return (
-                    "no request went out. Send it with transport.send(jsonrpc.request(id, method, params))."
-                )
+            if not sent(traffic, "request"):
+                return _about_the_sending(traffic)
             if asked:
                 return "you waited, and so did the server: it sent you a ping, and it wants your reply to that first."
             return "you waited for a message that never came. Was the reply among those you threw away?"
@@ -111,6 +107,10 @@ def _request_once(request_v2: Callable[..., Any], fault: str) -> str | None:
             return (
                 f"your function raised KeyError: {problem}. Not every message has an id: ask kind_of first."
             )
+    return _about_the_reply(reply, id) if sent(traffic, "request") else _about_the_sending(traffic)
+
+
+def _about_the_reply(reply: Any, id: int) -> str | None:
     if isinstance(reply, dict) and "method" in reply:
         what = f"the server's ping: its id is {id}, like yours" if "id" in reply else SAID_UNASKED
         return f"your function returned {what}. What has a method is no reply."
@@ -121,6 +121,12 @@ def _request_once(request_v2: Callable[..., Any], fault: str) -> str | None:
     if reply.get("id") != id:
         return f"you asked with the id {id} and returned the reply with the id {reply.get('id')!r}."
     return None
+
+
+def _about_the_sending(traffic: Any) -> str:
+    if sent(traffic):
+        return "what you sent is no request of JSON-RPC 2.0. jsonrpc.request(id, method, params) makes one."
+    return "no request went out. Send it with transport.send(jsonrpc.request(id, method, params))."
 
 
 def _answered(traffic: Any, question: Any) -> bool:
