@@ -6,6 +6,7 @@ another type than promised. A reply that comes whole is read as a stream of one 
 """
 
 import json
+import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -22,17 +23,39 @@ HINTS = {
 }
 
 
+MOST_CALLS_KEPT = 1_000
+"""Calls that are taken from one reply; a model that makes more has lost its way."""
+STREAM_SECONDS = 600.0
+"""How long a streamed reply may take. Silence has the deadline of the `openai` client; comments that
+keep the connection alive have none."""
+
+
 def chunks_of(llm: Any, request: dict[str, Any]) -> Iterator[Any]:
     """The chunks of a streamed reply, or one completion. ModelError for whatever goes wrong."""
     response = None
+    hang_up = threading.Timer(STREAM_SECONDS, lambda: response.close())
+    hang_up.daemon = True
     try:
         response = llm.chat.completions.create(**request)
-        yield from response if request.get("stream") else [response]
+        if request.get("stream"):
+            hang_up.start()
+        yield from _pieces(response) if request.get("stream") else [response]
     except Exception as problem:
-        raise model_error(llm, problem) from None
+        late = TimeoutError(f"the stream was not over within {STREAM_SECONDS:g} s")
+        raise model_error(llm, late if hang_up.finished.is_set() else problem) from None
     finally:
+        hang_up.cancel()
         if hasattr(response, "close"):
             response.close()
+
+
+def _pieces(response: Any) -> Iterator[Any]:
+    """The chunks of a stream. An endpoint that does not stream sends JSON, asked or not: one piece."""
+    http = getattr(response, "response", None)
+    if http is not None and "json" in http.headers.get("content-type", ""):
+        yield json.loads(http.read())
+    else:
+        yield from response
 
 
 def model_error(llm: Any, problem: Exception) -> ModelError:
@@ -60,10 +83,12 @@ class Reply:
         for choice in _list(_get(chunk, "choices")):
             delta, message = _get(choice, "delta"), _get(choice, "message")
             part = message if delta is None else delta
-            if part is None or _get(choice, "index") not in (None, 0):
+            if _get(choice, "index") not in (None, 0):
+                continue
+            self.finish_reason = _get(choice, "finish_reason") or self.finish_reason
+            if part is None:
                 continue
             self._empty = False
-            self.finish_reason = _get(choice, "finish_reason") or self.finish_reason
             added += _text(_get(part, "content")) or _text(_get(part, "refusal"))
             old = _get(part, "function_call")  # what tool_calls were before they were several
             pieces = _list(_get(part, "tool_calls")) or ([{"function": old}] if old else [])
@@ -93,13 +118,12 @@ class Reply:
         id, name = ("" if word is None else utf8(str(word)).strip() for word in (id, name))
         call = self._call_of(id, index, name)
         if call is None:
+            if len(self.calls) == MOST_CALLS_KEPT:
+                return
             call = {"id": "", "name": "", "arguments": "", "index": index}
             self.calls.append(call)
         call["id"], call["name"] = call["id"] or id, call["name"] or name
-        if isinstance(arguments, str) and isinstance(call["arguments"], str):
-            call["arguments"] += utf8(arguments)
-        elif arguments is not None:
-            call["arguments"] = arguments
+        call["arguments"] = _joined(call["arguments"], arguments)
 
     def _call_of(self, id: str, index: Any, name: str) -> dict[str, Any] | None:
         """Some servers leave out the index, or count every call as 0: then a new id is a new call, and
@@ -115,7 +139,7 @@ class Reply:
 
 class Watch:
     """One run: its `turn`, what it puts on the record (as a connection named after the model), and
-    whom it tells."""
+    whom it tells. Used with `with`, it also records that the run was interrupted."""
 
     def __init__(
         self, traffic: Traffic, model: str, max_turns: int, on_event: Callable[[dict[str, Any]], None] | None
@@ -124,6 +148,13 @@ class Watch:
             raise ValueError(f"max_turns must be at least 1, not {max_turns}")
         self.turn, self._max_turns, self._on_event = 0, max_turns, on_event
         self._traffic, self._model, self._connection = traffic, model, traffic.new_connection()
+
+    def __enter__(self) -> "Watch":
+        return self
+
+    def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
+        if error is KeyboardInterrupt:
+            self.ended("interrupted", "")
 
     def tell(self, kind: str, **details: Any) -> None:
         """Tell the listener: `{"turn": 1, "kind": "text" | "call" | "result", …}`."""
@@ -158,7 +189,9 @@ def _get(thing: Any, name: str) -> Any:
 
 
 def _list(value: Any) -> list[Any]:
-    return [item for item in value if item is not None] if isinstance(value, list) else []
+    """A list, whatever it was; some servers send the one thing that would be in it."""
+    values = value if isinstance(value, list) else [value] if isinstance(value, dict) else []
+    return [item for item in values if item is not None]
 
 
 def _text(content: Any) -> str:
@@ -171,6 +204,17 @@ def _text(content: Any) -> str:
 def _usage(usage: Any) -> dict[str, int] | None:
     names = ("prompt_tokens", "completion_tokens", "total_tokens")
     return {name: _get(usage, name) for name in names if isinstance(_get(usage, name), int)} or None
+
+
+def _joined(so_far: Any, more: Any) -> Any:
+    """The arguments with one piece more: texts add up, and so do objects. A text that is whole and
+    begins again is a repetition."""
+    if isinstance(more, str) and isinstance(so_far, str):
+        repeats = more.lstrip().startswith("{") and so_far.strip() and _whole(so_far)
+        return utf8(more) if repeats else so_far + utf8(more)
+    if isinstance(more, dict) and isinstance(so_far, dict):
+        return so_far | more
+    return so_far if more is None or more == "" else more
 
 
 def _whole(arguments: Any) -> bool:

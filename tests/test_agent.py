@@ -3,9 +3,11 @@ then happens. The endpoint is `fake_llm.Endpoint` on a real socket, and refuses 
 
 import copy
 import json
+import socket
 import sys
 import threading
 import time
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -24,6 +26,7 @@ from fake_llm import (
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from openai import OpenAI
 
 from mcp_lessons._replies import Reply
 from mcp_lessons.agent import AgentResult, assistant_message, read_calls, run_agent, tool_message
@@ -724,6 +727,96 @@ def test_the_loop_takes_any_object_with_the_shape_of_a_client(toolbox: Toolbox) 
         completions = chat = property(lambda self: self)
 
     assert run_agent("?", toolbox, llm=Llm(), model="m").answer == "So."
+
+
+# Endpoints that nobody has measured yet
+
+
+ONE_AND_TWO = '{"a": 1, "b": 2}'
+WHOLE = {"index": 0, "id": "c1", "function": {"name": "add", "arguments": ONE_AND_TWO}}
+
+
+@pytest.mark.parametrize(
+    "chunks",
+    [
+        [delta(tool_calls=WHOLE)],
+        [{"choices": delta(tool_calls=[WHOLE])["choices"][0]}],
+        [{"id": "x"}, {"choices": None}, {"choices": []}, delta(tool_calls=[WHOLE])],
+        [{"choices": [{"index": 0, "delta": None}]}, delta(tool_calls=[WHOLE])],
+        [piece(index=0, id="c1", name="add", arguments={"a": 1, "b": 2}), piece(index=0, arguments="")],
+        [piece(index=0, id="c1", name="add", arguments={"a": 1}), piece(index=0, arguments={"b": 2})],
+        [piece(index=0, id="c1", name="add", arguments=None), piece(index=0, arguments=ONE_AND_TWO)],
+        [delta(tool_calls=[WHOLE]), delta(tool_calls=[WHOLE])],
+        [delta(role="user"), delta(role="tool"), delta(role=None, tool_calls=[WHOLE], reasoning_content="?")],
+    ],
+    ids=[
+        "the calls are one object",
+        "the choices are one object",
+        "chunks without choices",
+        "a delta that is null",
+        "an object, then an empty text",
+        "an object in two parts",
+        "null, then a text",
+        "the last chunk twice",
+        "roles that change",
+    ],
+)
+def test_a_call_in_a_stream_of_an_odd_form_is_run_once(toolbox: Toolbox, chunks: list) -> None:
+    with Endpoint(stream(*chunks), stream(delta(content="3"))) as endpoint:
+        result = run_agent("1 + 2?", toolbox, llm=endpoint.llm, model="m", stream=True)
+    assert [message["content"] for message in result.messages if message["role"] == "tool"] == ["3"]
+    assert result.answer == "3"
+
+
+def test_an_end_whose_delta_is_null_is_an_end(toolbox: Toolbox) -> None:
+    end = {"choices": [{"index": 0, "delta": None, "finish_reason": "stop"}]}
+    with Endpoint(stream(delta(content="hi"), end, end=None)) as endpoint:
+        assert run_agent("?", toolbox, llm=endpoint.llm, model="m", stream=True).answer == "hi"
+
+
+def test_a_call_that_stands_alone_instead_of_in_a_list_is_run(toolbox: Toolbox) -> None:
+    with Endpoint(message(content=None, tool_calls=call("c1", "add", '{"a": 1, "b": 2}'))) as endpoint:
+        result = run_agent("1 + 2?", toolbox, llm=endpoint.llm, model="m")
+    assert result.messages[2]["content"] == "3"
+
+
+def test_an_endpoint_that_does_not_stream_when_it_is_asked_to_is_understood(toolbox: Toolbox) -> None:
+    with Endpoint(says("whole"), {"error": {"message": "no money left"}}) as endpoint:
+        assert run_agent("?", toolbox, llm=endpoint.llm, model="m", stream=True).answer == "whole"
+        with pytest.raises(ModelError, match="no money left"):
+            run_agent("?", toolbox, llm=endpoint.llm, model="m", stream=True)
+
+
+def test_a_thousand_calls_of_one_reply_are_kept_and_the_others_cost_nothing(toolbox: Toolbox) -> None:
+    with Endpoint(calls(*[(None, "add", "{}") for _ in range(5_000)])) as endpoint:
+        result = run_agent("?", toolbox, llm=endpoint.llm, model="m", max_turns=1)
+    assert len(result.messages) == 1_002
+
+
+def test_a_stream_that_is_kept_alive_and_says_nothing_has_a_deadline(
+    toolbox: Toolbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mcp_lessons._replies.STREAM_SECONDS", 0.3)
+    over = threading.Event()
+
+    def drip() -> None:
+        with server.accept()[0] as connection, suppress(OSError):
+            connection.recv(65536)
+            connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n")
+            while not over.wait(0.05):
+                connection.sendall(b": still here\n\n")
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        thread = threading.Thread(target=drip)
+        thread.start()
+        address = f"http://127.0.0.1:{server.getsockname()[1]}/v1"
+        with (
+            OpenAI(base_url=address, api_key="x", timeout=20, max_retries=0) as llm,
+            pytest.raises(ModelError, match=r"not over within 0\.3 s"),
+        ):
+            run_agent("?", toolbox, llm=llm, model="m", stream=True)
+        over.set()
+        thread.join()
 
 
 def test_a_result_says_in_a_line_how_the_run_ended(toolbox: Toolbox) -> None:
