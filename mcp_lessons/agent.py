@@ -74,8 +74,7 @@ def run_agent(
     `run_agent(result.messages, …)` takes it up again. ModelError when the endpoint fails.
     """
     messages = opening(question, system)
-    watch = Watch(toolbox.traffic, model, max_turns, on_event)
-    try:
+    with Watch(toolbox.traffic, model, max_turns, on_event) as watch:
         for turn in range(1, max_turns + 1):
             watch.turn = turn
             reply = ask(llm, model, messages, toolbox.schemas(), stream, watch)
@@ -84,9 +83,6 @@ def run_agent(
             messages += run_calls(calls, toolbox, approve, watch)
             if reply.cut or not calls:
                 break
-    except KeyboardInterrupt:
-        watch.ended("interrupted", "")
-        raise
     stop_reason = "length" if reply.cut else "max_turns" if calls else "answer"
     watch.ended(stop_reason, reply.text)
     return AgentResult(reply.text, stop_reason, messages, watch.turn)
