@@ -1,4 +1,4 @@
-"""Fixtures: one JupyterLab and one Chromium for all tests of the browser."""
+"""Fixtures: one JupyterLab, one Notebook 7 and one Chromium for all tests of the browser."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -25,6 +25,12 @@ def context(playwright: Playwright, chromium: str) -> Iterator[BrowserContext]:
 @pytest.fixture(scope="session")
 def lab() -> Iterator[Lab]:
     with Lab() as started:
+        yield started
+
+
+@pytest.fixture(scope="session")
+def notebook_7() -> Iterator[Lab]:
+    with Lab("notebook") as started:
         yield started
 
 

@@ -1,4 +1,4 @@
-"""JupyterLab and Chromium for tests: a server of its own, a browser of its own, nothing from the network."""
+"""JupyterLab, Notebook 7 and Chromium for tests: own servers, an own browser, nothing from the network."""
 
 import json
 import os
@@ -19,11 +19,25 @@ import nbformat
 from playwright.sync_api import BrowserContext, Page, Playwright
 
 START_SECONDS = 60
+# for each application: where it opens a notebook, and what makes it show itself and ask nobody for news
+PLACES = {"jupyterlab": "lab/tree/{name}?reset", "notebook": "notebooks/{name}"}
+OPTIONS = {
+    "jupyterlab": [
+        "--LabApp.expose_app_in_browser=True", "--LabApp.app_settings_dir={settings}",
+        "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate", "--LabApp.news_url=None",
+        "--LabApp.extension_manager=readonly",
+    ],
+    "notebook": [
+        "--JupyterNotebookApp.expose_app_in_browser=True", "--JupyterNotebookApp.app_settings_dir={settings}",
+    ],
+}  # fmt: skip
 WAIT_MS = 60_000
 FLAGS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
 ]  # fmt: skip
+# Notebook 7.6 says this of its own shortcuts as it starts, whatever is opened in it
+NOTEBOOK_FAULT = "Cannot read properties of undefined (reading 'schema')"
 
 _READY = """async () => {
   const app = window.jupyterapp;
@@ -47,9 +61,10 @@ _DONE = """() => {
 
 
 class Lab:
-    """A JupyterLab server on loopback, in a folder of its own."""
+    """A JupyterLab server on loopback, in a folder of its own; or one of Notebook 7 ("notebook")."""
 
-    def __init__(self) -> None:
+    def __init__(self, application: str = "jupyterlab") -> None:
+        self.application = application
         self.base = Path(tempfile.mkdtemp(prefix=".lab-"))
         self.root = self.base / "notebooks"
         self.root.mkdir()
@@ -117,12 +132,10 @@ class Lab:
 
     def _command(self, settings: Path) -> list[str]:
         return [
-            sys.executable, "-m", "jupyterlab", "--no-browser", "--ip=127.0.0.1", f"--port={self.port}",
+            sys.executable, "-m", self.application, "--no-browser", "--ip=127.0.0.1", f"--port={self.port}",
             "--ServerApp.port_retries=0", f"--ServerApp.root_dir={self.root}", "--IdentityProvider.token=",
-            "--ServerApp.disable_check_xsrf=True", "--allow-root", "--LabApp.expose_app_in_browser=True",
-            f"--LabApp.app_settings_dir={settings}", "--LabApp.news_url=None",
-            "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
-            "--LabApp.extension_manager=readonly",
+            "--ServerApp.disable_check_xsrf=True", "--allow-root",
+            *(option.format(settings=settings) for option in OPTIONS[self.application]),
         ]  # fmt: skip
 
     def environment(self) -> dict[str, str]:
@@ -141,7 +154,7 @@ class Lab:
         while self.process.poll() is None and next(waiting):
             with suppress(OSError), urllib.request.urlopen(f"{self.url}/api/status", timeout=5):
                 return
-        raise AssertionError(f"JupyterLab did not start:\n{self.log()[-3000:]}")
+        raise AssertionError(f"{self.application} did not start:\n{self.log()[-3000:]}")
 
 
 def _patience(seconds: float) -> Iterator[bool]:
@@ -184,13 +197,17 @@ class Watched:
         self.page, self.own = page, own
         self.problems: list[str] = []
         page.set_default_timeout(WAIT_MS)
-        page.on("pageerror", lambda error: self.problems.append(f"page error: {error}"))
+        page.on("pageerror", self._error)
         page.on("dialog", self._dialog)
         page.on("request", lambda request: self._request(request.url))
         page.on("console", lambda message: self._console(message.type, message.text))
 
     def check(self) -> None:
         assert self.problems == []
+
+    def _error(self, error: Any) -> None:
+        if str(error) != NOTEBOOK_FAULT or "/static/notebook/notebook_core." not in str(error.stack):
+            self.problems.append(f"page error: {error}")
 
     def _dialog(self, dialog: Any) -> None:
         if dialog.type == "beforeunload":  # JupyterLab's own question about an unsaved notebook
@@ -211,14 +228,14 @@ class Watched:
 
 
 class LabPage(Watched):
-    """A notebook open in JupyterLab."""
+    """A notebook open in JupyterLab or in Notebook 7."""
 
     def __init__(self, page: Page, lab: Lab) -> None:
         super().__init__(page, lab.url)
         self.lab = lab
 
     def open(self, name: str) -> None:
-        self.page.goto(f"{self.lab.url}/lab/tree/{name}?reset")
+        self.page.goto(f"{self.lab.url}/{PLACES[self.lab.application].format(name=name)}")
         self.wait_ready()
 
     def wait_ready(self) -> None:
