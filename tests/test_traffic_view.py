@@ -61,6 +61,39 @@ def test_each_request_stands_with_its_reply_in_the_order_of_the_requests() -> No
     ]
 
 
+ARGUMENTS = {
+    "plain": "Tessaby", "words": "3 days", "place": " true north", "number": 3, "digits": "3",
+    "small": "-1.5e3", "yes": True, "said": "true", "none": None, "spelt": "null", "empty": "", "blank": "  ",
+    "list": "[1]",
+    "object": '{"a":1}', "quoted": '"x"', "within": 'say "x"', "nested": ["3"],
+}  # fmt: skip
+AS_CODE = (
+    'plain=Tessaby, words=3 days, place=true north, number=3, digits="3", small="-1.5e3", yes=true, '
+    'said="true", none=null, spelt="null", empty="", blank=" ", list="[1]", '
+    'object="{\\"a\\":1}", quoted="\\"x\\"", '
+    'within=say "x", nested=["3"]'
+)
+
+
+def test_text_that_reads_as_another_value_stands_in_quotes() -> None:
+    traffic = Traffic()
+    wire = traffic.recorder("weather")
+    for name, value in ARGUMENTS.items():
+        ask(wire, name, "tools/call", name="set", arguments={name: value})
+    shown = [line.split("set(")[1].split(")  ")[0] for line in table(traffic)]
+    assert ", ".join(shown) == AS_CODE
+
+
+def test_the_page_quotes_the_same_text() -> None:
+    script = (
+        "const { call } = await import(process.argv[1]);"
+        "for (const [k, v] of Object.entries(JSON.parse(process.argv[2]))) console.log(call('', { [k]: v }));"
+    )
+    command = ["node", "--no-warnings", "--input-type=module", "-e", script, (VIEWS / "words.js").as_uri()]
+    run = subprocess.run([*command, json.dumps(ARGUMENTS)], capture_output=True, text=True, check=True)
+    assert ", ".join(line[1:-1] for line in run.stdout.splitlines()) == AS_CODE
+
+
 def test_which_connection_was_faster_makes_no_difference() -> None:
     def told(late: bool) -> str:
         traffic = Traffic()

@@ -11,6 +11,7 @@ from ._text import shorten, table
 
 LONG = 240
 
+_OTHER = re.compile(r"\s*([\"\[{]|(null|true|false|-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?)\s*$)|\s*$")
 _PYTHON = re.compile(r"(?i)python[\d.]*w?(\.exe)?$")
 
 
@@ -197,7 +198,16 @@ def _parsed(arguments: Any) -> Any:
 
 
 def _listed(values: dict[str, Any]) -> str:
-    return ", ".join(f"{key}={text(value)}" for key, value in values.items())
+    return ", ".join(f"{key}={_argument(value)}" for key, value in values.items())
+
+
+def _argument(value: Any) -> str:
+    """Text stands without quotes, unless it could be taken for another JSON value or for nothing."""
+    if value is None:
+        return "null"
+    if isinstance(value, str) and _OTHER.match(value):
+        return shorten(_json(value), LONG)
+    return text(value)
 
 
 def _joined(between: str, *parts: Any) -> str:

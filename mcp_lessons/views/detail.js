@@ -52,7 +52,7 @@ function part(entry, store, state, chosen) {
   const buttons = [
     python ? copyButton(D.copyPython, () => python) : null,
     isJson(entry) ? copyButton(D.copyJson, () => JSON.stringify(entry.body, null, 2)) : copyButton(D.copyText, () => entry.raw),
-    entry === chosen ? null : button({ text: fill(D.goTo, { seq: entry.seq }), class: "ml-small", onclick: () => state.choose(entry) }),
+    entry === chosen ? null : button({ text: fill(D.goTo, { seq: entry.seq }), onclick: () => state.choose(entry) }),
   ];
   return el("section", { class: `mt-part${entry === chosen ? " mt-part-chosen" : ""} ${serverClass(store.numberOf(entry.server))}`, "aria-label": `${name} #${entry.seq}` },
     el("div", { class: "mt-part-head" }, el("h4", {}, icon(entry.direction === "sent" ? "right" : entry.direction ? "left" : "lines"), el("span", { text: name }), el("span", { class: "ml-dim", text: size(entry) })), el("div", { class: "mt-part-buttons" }, buttons)),

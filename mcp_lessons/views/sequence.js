@@ -91,7 +91,10 @@ function head(x, y, way, style, lost, scale) {
 function label(entry, placed) {
   const [from, to] = ends(entry);
   const parts = labelParts(entry);
-  if (from !== to) return el("div", { class: "mt-label", style: `left:${Math.min(placed.x[from], placed.x[to]) + 12 * placed.scale}px` }, parts);
+  if (from !== to) {
+    const left = Math.min(placed.x[from], placed.x[to]) + 12 * placed.scale;
+    return el("div", { class: "mt-label", style: `left:${left}px;max-width:${placed.width - left}px` }, parts);
+  }
   const x = placed.x[from] ?? 0;
   const side = x > placed.width / 2 ? `right:${placed.width - x + 11 * placed.scale}px;max-width:${x - 14 * placed.scale}px` : `left:${x + 11 * placed.scale}px;max-width:${placed.width - x - 14 * placed.scale}px`;
   return el("div", { class: `mt-label mt-note mt-note-${entry.kind}`, style: side }, parts);

@@ -38,7 +38,7 @@ function branch(value, at) {
   const size = plural(entries.length, list ? [T.item, T.items] : [T.key, T.keys]);
   const body = el("div", { class: "ml-json-body" });
   const details = el("details", { class: "ml-json-branch" },
-    el("summary", { "aria-label": [at.key === null ? "" : visible(at.key), size].join(" ") }, keyOf(at), before,
+    el("summary", {}, keyOf(at), before,
       el("span", { class: "ml-json-size", text: ` ${size} ` }), el("span", { class: "ml-json-closed", text: "… " + after })),
     body, el("div", { class: "ml-json-end" }, after, at.last ? "" : ","));
   const grow = () => { if (!body.childNodes.length) more(body, entries, 0, at, list); };

@@ -102,7 +102,15 @@ export function call(name, args) {
 }
 
 function listed(values) {
-  return Object.entries(values).map(([key, value]) => `${key}=${text(value)}`).join(", ");
+  return Object.entries(values).map(([key, value]) => `${key}=${argument(value)}`).join(", ");
+}
+
+const OTHER = /^\s*(["[{]|(null|true|false|-?\d+(\.\d+)?([eE][+-]?\d+)?)\s*$)|^\s*$/;
+
+/** Text stands without quotes, unless it could be taken for another JSON value or for nothing. */
+function argument(value) {
+  if (value === null) return "null";
+  return typeof value === "string" && OTHER.test(value) ? shorten(JSON.stringify(value), LONG) : text(value);
 }
 
 function parsed(value) {

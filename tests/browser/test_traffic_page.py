@@ -1,6 +1,7 @@
 """TrafficView in Chromium on a page of its own: hostile text, accessibility, keyboard, sizes, load."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -200,6 +201,32 @@ def test_one_half_of_a_pair_marks_the_other(show: Show, session: Traffic) -> Non
     assert page.locator(".mt-pair").get_attribute("data-seq") == "8"
     assert "Request" in page.locator(".mt-detail").inner_text()
     assert "Reply" in page.locator(".mt-detail").inner_text()
+
+
+def test_a_label_covers_the_lifelines_that_it_crosses_and_no_more(show: Show, session: Traffic) -> None:
+    page = show(session)
+    row(page, 5).click()
+    page.mouse.move(0, 0)
+    for seq in (1, 5, 6):
+        behind, around = row(page, seq).evaluate(
+            "row => [row.querySelector('.mt-label'), row].map(one => getComputedStyle(one).backgroundColor)"
+        )
+        assert behind == around
+        over = row(page, seq).locator(".mt-label").bounding_box()
+        words = row(page, seq).locator(".mt-label strong").bounding_box()
+        whole = row(page, seq).locator(".mt-diagram").bounding_box()
+        assert over and words and whole
+        assert words["width"] < over["width"] < whole["width"] / 2
+
+
+def test_what_is_seen_of_a_folded_value_is_what_is_heard(show: Show, session: Traffic) -> None:
+    page = show(session)
+    row(page, 5).click()
+    heads = page.locator(".mt-detail .ml-json summary")
+    seen = [re.sub(r"\s+", " ", text).strip() for text in heads.all_inner_texts()]
+    heard = page.locator(".mt-detail").aria_snapshot()
+    assert seen[0] == "{ 4 keys"
+    assert [text for text in seen if text.replace('"', '\\"') not in heard and text not in heard] == []
 
 
 def test_filters_chips_and_search_words(show: Show, session: Traffic) -> None:
