@@ -30,12 +30,18 @@ def outcome(name: str, wait: Callable[[], ToolResult]) -> ToolResult:
     """The result that `wait` gives; what it raises is a failed result. (Ctrl-C is raised.)"""
     try:
         return wait()
-    except (Exception, SystemExit) as problem:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as problem:  # SystemExit, or the cancellation of somebody's event loop
         return failure(name, problem)
 
 
 def failure(name: Any, problem: BaseException) -> ToolResult:
-    words = str(problem) if isinstance(problem, McpError) else f"{type(problem).__name__}: {problem}"
+    try:
+        words = str(problem)
+    except Exception:  # what it raises when it is asked what it is
+        words = "it cannot say why"
+    words = words if isinstance(problem, McpError) else f"{type(problem).__name__}: {words}"
     return ToolResult.from_text(f"{str(name)[:100]}: {words}", is_error=True)
 
 

@@ -12,7 +12,8 @@ from typing import Any
 
 
 def servers_in(path: str | Path) -> dict[str, Any]:
-    """name -> what the file says of that server. ValueError, with the path, for another kind of file."""
+    """name -> what the file says of that server; those with `"disabled": true` are left out. ValueError,
+    with the path, for another kind of file."""
     try:
         content = json.loads(Path(path).read_text(encoding="utf-8-sig"))
     except (ValueError, RecursionError) as problem:
@@ -20,7 +21,11 @@ def servers_in(path: str | Path) -> dict[str, Any]:
     servers = content.get("mcpServers") if isinstance(content, dict) else None
     if not isinstance(servers, dict):
         raise ValueError(f'{path} holds no object "mcpServers"')
-    return servers
+    return {name: entry for name, entry in servers.items() if not _is_disabled(entry)}
+
+
+def _is_disabled(entry: Any) -> bool:
+    return isinstance(entry, dict) and entry.get("disabled") is True
 
 
 def mount_arguments(entry: Any) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from threading import Thread
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from ._calls import Begun, outcome
+from ._calls import Begun, failure, outcome
 from .results import ToolResult
 
 _NAMES = {str: "string", int: "integer", float: "number", bool: "boolean", list: "array", dict: "object"}
@@ -56,7 +56,14 @@ def call_function(
         return Begun(run)
     box: SimpleQueue[ToolResult] = SimpleQueue()
     context = contextvars.copy_context()  # what it prints belongs to the cell that called
-    Thread(target=lambda: box.put(context.run(outcome, name, run)), daemon=True).start()
+
+    def work() -> None:
+        try:
+            box.put(context.run(outcome, name, run))
+        except BaseException as problem:  # somebody waits for us, whatever it is
+            box.put(failure(name, problem))
+
+    Thread(target=work, daemon=True).start()
     return Begun(box.get)
 
 
@@ -75,8 +82,17 @@ def _property(where: str, parameter: inspect.Parameter, hints: dict[str, Any]) -
         raise TypeError(f"{where}: a tool's arguments have names, so no *args, **kwargs or /")
     if parameter.name not in hints:
         raise TypeError(f"{where}: say its type, as in `{parameter.name}: str`")
-    default = {"default": parameter.default} if type(parameter.default) in _NAMES else {}
-    return _schema(hints[parameter.name], where) | default
+    schema = _schema(hints[parameter.name], where)
+    if parameter.default is parameter.empty:  # an Optional may be left out, and is None then
+        return schema | ({"default": None} if "anyOf" in schema else {})
+    return schema | ({"default": parameter.default} if _is_json(parameter.default) else {})
+
+
+def _is_json(default: Any) -> bool:
+    try:
+        return default is not None and bool(json.dumps(default, allow_nan=False))
+    except (TypeError, ValueError, RecursionError):
+        return False
 
 
 def _schema(hint: Any, where: str) -> dict[str, Any]:
@@ -107,7 +123,7 @@ def _checked(arguments: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any
         _check(arguments[name], properties[name], name)
     if missing := [name for name in schema.get("required", ()) if name not in arguments]:
         raise TypeError(f"missing: {', '.join(missing)}")
-    unset = {name: None for name, p in properties.items() if "anyOf" in p and "default" not in p}
+    unset = {name: None for name, rule in properties.items() if rule.get("default", "") is None}
     return unset | arguments
 
 

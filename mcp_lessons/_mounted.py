@@ -15,6 +15,8 @@ from .results import Tool
 
 LONGEST_DESCRIPTION = 10_000
 """Characters of a description that a model is told; it pays for them in every request."""
+MOST_NOTES = 20
+"""Sentences about one list of tools that somebody may want to read."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,8 @@ class Mounted:
         missing = set(self.only or ()) - {tool.name for tool in tools}
         self.notes += [f"there is no tool {name!r}, which only= names" for name in sorted(missing)]
         self.entries = [self.entry(tool) for tool in tools if self.offers(tool)]
-        return [f"{self.client.name}: {note}" for note in self.notes if note not in before]
+        fresh = [note for note in self.notes if note not in set(before)]
+        return [f"{self.client.name[:80]}: {note}" for note in at_most(fresh)]
 
     def offers(self, tool: Tool) -> bool:
         """Whether the model is to have this tool. A tool that runs only as a task cannot just be called.
@@ -70,3 +73,9 @@ class Mounted:
         told = {"description": utf8(tool.description[:LONGEST_DESCRIPTION]), "parameters": parameters}
         begin = partial(call_server, self.client, tool.name)
         return Entry(self.client.name, tool.name, self.client.connection or 0, told, begin)
+
+
+def at_most(notes: list[str]) -> list[str]:
+    """The first notes, and how many more there are."""
+    more = len(notes) - MOST_NOTES
+    return notes if more <= 0 else [*notes[:MOST_NOTES], f"and {more:,} more of the kind"]

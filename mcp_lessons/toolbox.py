@@ -17,7 +17,7 @@ from typing import Any
 from ._calls import Begun, failure, outcome, unknown_tool
 from ._config import mount_arguments, servers_in
 from ._functions import call_function, description_of, schema_of
-from ._mounted import Entry, Mounted
+from ._mounted import Entry, Mounted, at_most
 from ._names import full_name, public_names
 from ._schemas import utf8
 from .client import Client
@@ -202,7 +202,7 @@ class Toolbox:
         if old is None:
             return []
         old.client.close()
-        return [f"{name} was mounted already: the old server is closed, this is a new one"]
+        return [f"{name[:80]} was mounted already: the old server is closed, this is a new one"]
 
     def _leave_place(self, name: str, server: Mounted, was_offered: bool = True) -> None:
         with self._lock:
@@ -245,7 +245,9 @@ def _event(cause: str, table: Mapping[str, Entry]) -> dict[str, Any]:
 
 def _renamed(names: Mapping[tuple[str, str], str], before: Mapping[str, Entry]) -> list[str]:
     changed = {full_name(key): name for key, name in names.items() if name not in before}
-    return [f"{full[:200]!r} is offered as {name!r}" for full, name in changed.items() if name != full]
+    return at_most(
+        [f"{full[:200]!r} is offered as {name!r}" for full, name in changed.items() if name != full]
+    )
 
 
 def _check_mount(name: str, command: Any, only: Any) -> None:

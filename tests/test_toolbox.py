@@ -1,5 +1,6 @@
 """The toolbox: many servers and functions as one list of tools, against real processes."""
 
+import asyncio
 import json
 import os
 import sys
@@ -166,6 +167,16 @@ def test_a_description_of_a_megabyte_is_cut_and_said() -> None:
         with pytest.warns(McpWarning, match="cut"):
             toolbox.mount("s", tiny("TOOLS = [{'name': 'x', 'description': 'x' * 10**6}]" + LISTING))
         assert len(toolbox.schemas()[0]["function"]["description"]) == 10_000
+
+
+def test_a_server_with_a_thousand_problems_is_warned_of_in_twenty_sentences() -> None:
+    code = "TOOLS = [{'name': f't.{n}', 'execution': {'taskSupport': 'required'}} for n in range(500)]\n"
+    code += "TOOLS += [{'name': f'u.{n}'} for n in range(500)]\n"
+    with Toolbox() as toolbox:
+        with pytest.warns(McpWarning) as said:
+            toolbox.mount("s", tiny(code + LISTING))
+        assert len(said) == 21 and "480 more" in str(said[-1].message)
+        assert len(events(toolbox)[0]["warnings"]) == 42
 
 
 def test_a_server_that_does_not_start_is_an_error_and_the_others_stay() -> None:
@@ -621,6 +632,49 @@ def test_what_a_function_raises_is_an_error_for_the_model() -> None:
     assert all(result.is_error for result in results)
 
 
+class Mute(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError("no words")
+
+
+@pytest.mark.parametrize("problem", [asyncio.CancelledError("stop"), GeneratorExit(), Mute()])
+def test_whatever_a_function_raises_nobody_waits_for_ever(problem: BaseException) -> None:
+    def fail() -> str:
+        raise problem
+
+    toolbox = Toolbox()
+    toolbox.add(fail)
+    assert all(type(problem).__name__ in result.text for result in toolbox.call_all([("fail", {})] * 2))
+    assert type(problem).__name__ in toolbox.call("fail").text
+
+
+def test_an_interrupt_on_a_thread_of_a_batch_is_a_failed_call() -> None:
+    def stop() -> str:
+        raise KeyboardInterrupt
+
+    toolbox = Toolbox()
+    toolbox.add(stop)
+    assert all("KeyboardInterrupt" in result.text for result in toolbox.call_all([("stop", {})] * 2))
+
+
+def test_a_default_that_json_cannot_hold_stays_out_of_the_schema_and_is_used() -> None:
+    endless, odd = [float("inf")], {"x": object}
+
+    def f(a: float = float("nan"), b: list = endless, c: dict = odd, d: list | None = (1, 2)) -> str:  # type: ignore[assignment]
+        return f"{a} {b} {len(c)} {d}"
+
+    def g(needed: int | None) -> str:
+        return str(needed)
+
+    toolbox = Toolbox()
+    toolbox.add(f)
+    toolbox.add(g)
+    json.dumps(toolbox.schemas(), allow_nan=False)
+    assert toolbox.call("f").text == "nan [inf] 1 (1, 2)"
+    assert toolbox.call("g").text == "None"
+    assert toolbox.schemas()[1]["function"]["parameters"]["properties"]["needed"]["default"] is None
+
+
 def test_ctrl_c_in_a_function_is_no_result() -> None:
     def stop() -> str:
         raise KeyboardInterrupt
@@ -741,6 +795,12 @@ def test_a_server_of_a_file_that_does_not_start_is_reported_and_the_others_are_m
         assert words in str(said[0].message)
         assert [e["cause"] for e in events(toolbox)] == ["bad is not mounted", "good joins"]
         assert words in events(toolbox)[0]["warnings"][0]
+
+
+def test_a_server_that_a_file_disables_is_not_started(tmp_path: Path) -> None:
+    servers = {"off": entry(faulty("none"), disabled=True), "on": entry(faulty("none"), disabled=False)}
+    with Toolbox.from_config(config(tmp_path, servers)) as toolbox:
+        assert offered(toolbox) == ["on__echo", "on__add"]
 
 
 def test_variables_in_a_file_stand_for_the_environment(
