@@ -15,7 +15,7 @@ import pytest
 from gate import pytest_configure, pytest_sessionfinish  # noqa: F401
 from gate import pytest_terminal_summary as _not_run
 from needs import find_chromium
-from project import core_files
+from project import code_lines, core_files
 
 AFTERLIFE_SECONDS = 3.0
 
@@ -60,7 +60,10 @@ def pytest_unconfigure() -> None:
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
     _not_run(terminalreporter, config)
     lines = sum(len(path.read_text(encoding="utf-8").splitlines()) for path in core_files())
-    terminalreporter.write_line(f"mcp_lessons without servers, views and course: {lines} lines of Python")
+    code = sum(map(code_lines, core_files()))
+    terminalreporter.write_line(
+        f"mcp_lessons without servers, views and course: {lines} lines of Python, {code} of them code"
+    )
 
 
 def _what_stays(look: Callable[[], set[Any]], before: set[Any]) -> set[Any]:
