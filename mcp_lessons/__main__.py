@@ -40,7 +40,7 @@ def main(arguments: list[str] | None = None) -> int:
     if options.command == "lab":
         return lab([*rest, *options.server])
     if rest or (options.server and options.command != "trace"):
-        parser().error(f"unrecognized arguments: {' '.join([*rest, *options.server])}")
+        parser().error(plain(f"unrecognized arguments: {' '.join([*rest, *options.server])}"))
     if options.command == "trace" and not options.server:
         parser().error("trace needs a command behind --, as in: mcp-lessons trace -- npx some-server")
     try:
@@ -65,7 +65,9 @@ def parser() -> argparse.ArgumentParser:
     )
     call = {"nargs": "+", "action": "append", "default": [], "metavar": ("TOOL", "JSON")}
     trace.add_argument("--call", **call, help="call this tool too")
-    trace.add_argument("--timeout", type=float, default=30.0, metavar="SECONDS", help="for every reply (30)")
+    trace.add_argument(
+        "--timeout", type=seconds, default=30.0, metavar="SECONDS", help="for every reply (30)"
+    )
     for command in (ask, trace):
         command.add_argument("--save", metavar="FILE", help="save the record as JSONL, for the views")
         command.add_argument("--full", action="store_true", help="cut no message, however long")
@@ -144,10 +146,18 @@ def call_from(words: list[str]) -> tuple[str, dict[str, Any]]:
     try:
         arguments = json.loads(words[1]) if words[1:] else {}
     except ValueError as problem:
-        parser().error(f"--call {words[0]}: the arguments are no JSON: {problem}")
+        parser().error(plain(f"--call {words[0]}: the arguments are no JSON: {problem}"))
     if not isinstance(arguments, dict) or words[2:]:
-        parser().error(f"--call {words[0]}: one JSON object goes with it, in quotes")
+        parser().error(plain(f"--call {words[0]}: one JSON object goes with it, in quotes"))
     return words[0], arguments
+
+
+def seconds(text: str) -> float:
+    """A time to wait, as argparse wants it: ValueError for what is none."""
+    value = float(text)
+    if not value > 0:
+        raise ValueError(text)
+    return value
 
 
 def only_reads(tool: Tool) -> bool:

@@ -164,10 +164,12 @@ def choose_llm() -> tuple[Any, str]:
 def _client(base_url: str | None, key: str) -> Any:
     from openai import DefaultHttpxClient, OpenAI
 
-    # What listens on this machine is reached directly, whatever proxy the environment names.
-    direct = urlsplit(base_url or "").hostname in ("127.0.0.1", "localhost", "::1")
-    http_client = DefaultHttpxClient(trust_env=False) if direct else None
-    return OpenAI(base_url=base_url or None, api_key=key, http_client=http_client)
+    try:  # what listens on this machine is reached directly, whatever proxy the environment names
+        direct = urlsplit(base_url or "").hostname in ("127.0.0.1", "localhost", "::1")
+        http_client = DefaultHttpxClient(trust_env=False) if direct else None
+        return OpenAI(base_url=base_url or None, api_key=key, http_client=http_client)
+    except Exception as problem:  # of the package, or of those below it
+        raise ModelError(f"OPENAI_BASE_URL is no address ({problem}): {base_url!r}") from None
 
 
 def _close() -> None:

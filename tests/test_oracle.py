@@ -650,6 +650,14 @@ def test_a_base_url_without_a_model_asks_for_the_first(environment, oracle):
         assert model == oracle.model
 
 
+@pytest.mark.parametrize("address", ["http://[::1", "http://127.0.0.1:9/\x1b[31m", "http://127.0.0.1:x/v1"])
+def test_an_address_that_is_none_is_a_model_error(environment, address):
+    environment("OPENAI_BASE_URL", address)
+    environment("OPENAI_MODEL", "m")
+    with pytest.raises(ModelError, match="is no address"):
+        choose_llm()
+
+
 def test_an_endpoint_that_cannot_be_reached_or_named_is_a_model_error(environment):
     environment("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
     with pytest.raises(ModelError, match=r"127\.0\.0\.1:9.*set OPENAI_MODEL"):
