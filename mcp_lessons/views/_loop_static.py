@@ -125,7 +125,8 @@ def _plain(head: str, turns: Sequence[JSON], several: bool) -> str:
 def _html(head: str, turns: Sequence[JSON], several: bool) -> str:
     names = table("loop")["columns"]
     header = "".join(
-        f'<th align="left">{escape(names[key])}</th>' for key in ("turn", "sent", "call", "outcome")
+        f'<th align="left" style="text-align:left">{escape(names[key])}</th>'
+        for key in ("turn", "sent", "call", "outcome")
     )
     rows = []
     for turn in turns:
@@ -133,7 +134,11 @@ def _html(head: str, turns: Sequence[JSON], several: bool) -> str:
         lines = _lines(turn) + ([(_end(turn), "")] if turn["end"] else [])
         for number, (left, right) in enumerate(lines or [("", "")]):
             cells = (*(first if number == 0 else ("", "")), escape(left), escape(right))
-            rows.append("<tr>" + "".join(f'<td align="left">{cell}</td>' for cell in cells) + "</tr>")
+            rows.append(
+                "<tr>"
+                + "".join(f'<td align="left" style="text-align:left">{cell}</td>' for cell in cells)
+                + "</tr>"
+            )
     return (
         f"<table><caption>{escape(head)}</caption><thead><tr>{header}</tr></thead>"
         f"<tbody>{''.join(rows)}</tbody></table>"

@@ -102,7 +102,7 @@ def _plain(head: str, listed: JSON, lines: list[str]) -> str:
 def _html(head: str, listed: JSON, lines: list[str]) -> str:
     columns = table("toolbox")["columns"]
     names = (columns["tool"], columns["tokens"], columns["description"])
-    header = "".join(f'<th align="left">{escape(name)}</th>' for name in names)
+    header = "".join(f'<th align="left" style="text-align:left">{escape(name)}</th>' for name in names)
     rows = "".join(_html_row(row) for row in listed["rows"])
     notes = "".join(f"<li>{escape(shorten(line, 600))}</li>" for line in lines)
     return (
@@ -115,6 +115,6 @@ def _html_row(row: JSON) -> str:
     name, cost, said = (escape(shorten(cell, 400)) for cell in _cells(row))
     shown = f"<del>{name}</del>" if row["removed"] else name
     return (
-        f'<tr><td align="left"><code>{shown}</code></td><td align="right">{cost}</td>'
-        f'<td align="left">{said}</td></tr>'
+        f'<tr><td align="left" style="text-align:left"><code>{shown}</code></td><td align="right">{cost}</td>'
+        f'<td align="left" style="text-align:left">{said}</td></tr>'
     )
