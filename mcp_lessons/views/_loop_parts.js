@@ -1,7 +1,7 @@
 // The pieces of a turn's band: the context bar, the table behind it, the cards of the calls.
 
 import { el, fill, icon, own, plural, serverClass, shorten } from "./common.js";
-import { hatch } from "./_toolbox_charts.js";
+import { hatch, swatch } from "./_toolbox_charts.js";
 import { number, serverName } from "./_toolbox_words.js";
 import { duration } from "./words.js";
 import { callText, contextOf, partsOf, turnName } from "./_loop_layout.js";
@@ -24,13 +24,18 @@ function swatchClass(part, server, indexOf) {
   return part === "tools" ? `mo-tools ${serverClass(indexOf(server))} ${hatch(indexOf(server))}` : `mo-${part}`;
 }
 
+/** The mark of the server, in its colour. */
+function swatchOf(server, indexOf) {
+  return el("span", { class: serverClass(indexOf(server)) }, swatch(indexOf(server)));
+}
+
 /** What the patterns of the bars mean, as far as they occur; tools have the colours of their servers. */
 export function legend(turns, indexOf) {
   const parts = new Map(turns.flatMap(partsOf).map(({ part, server }) => [`${part} ${server}`, [part, server]]));
   const of = (wanted) => [...parts.values()].filter(([part]) => part === wanted);
   const words = (part, server) => (part === "tools" ? fill(T.toolsOf, { server: serverName(server) }) : T.parts[part]);
   return el("ul", { class: "mo-legend" }, ["system", "tools", "history", "new"].flatMap(of).map(([part, server]) =>
-    el("li", {}, el("i", { class: `mo-key ${swatchClass(part, server, indexOf)}`, "aria-hidden": "true" }), words(part, server))));
+    el("li", {}, el("i", { class: `mo-key ${swatchClass(part, server, indexOf)}`, "aria-hidden": "true" }), part === "tools" ? swatchOf(server, indexOf) : null, words(part, server))));
 }
 
 /** "≈482 in, ≈58 out" and, where the endpoint says so, what was measured. */
@@ -70,7 +75,7 @@ export function folded(text, limit = SHORT) {
 export function callCard(call, indexOf, choose) {
   const index = indexOf(call.server);
   return el("li", { class: `mo-call ${serverClass(index)}` },
-    el("div", { class: "mo-asked" }, folded(callText(call)), call.valid ? null : el("span", { class: "ml-bad" }, icon("error"), T.invalidShort)),
+    el("div", { class: "mo-asked" }, swatch(index), folded(callText(call)), call.valid ? null : el("span", { class: "ml-bad" }, icon("error"), T.invalidShort)),
     el("div", { class: "mo-result" }, outcome(call), call.result === null ? null : folded(call.result)),
     el("div", { class: "mo-where" }, el("span", { class: "ml-dim", text: duration(call.took) }), wire(call, choose)));
 }

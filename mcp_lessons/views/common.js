@@ -116,6 +116,11 @@ export function serverMark(n) {
     svg("path", { d: MARKS[n % COLOURS], fill: "currentColor" }));
 }
 
+/** Whose a row is: the mark and the name of server number `n`. */
+export function whose(n, name) {
+  return el("span", { class: `ml-whose ${serverClass(n)}` }, n < 0 ? null : serverMark(n), el("span", { text: name }));
+}
+
 /** The class that gives an element the colour of server number `n`, as `var(--server)`; -1: the ink's. */
 export function serverClass(n) {
   return n < 0 ? "ml-s-none" : `ml-s${n % COLOURS}`;

@@ -1,6 +1,6 @@
 // TrafficView in the page: puts head, messages, detail and foot together, and keeps them up to date.
 
-import { el, icon, plural } from "./common.js";
+import { el, icon, plural, whose } from "./common.js";
 import { detail } from "./detail.js";
 import { foot } from "./foot.js";
 import { Grid } from "./grid.js";
@@ -223,7 +223,7 @@ class Display {
     const entry = state.seen(state.visible[i]);
     const marks = this.marks(state.visible[i]);
     const cell = (name, content) => el("div", { class: `mt-cell mt-${name}`, role: "gridcell" }, content);
-    const main = { sequence: () => this.sequenceCell(entry, i), waterfall: () => this.barCell(entry), raw: () => rawCell(entry) }[state.mode]();
+    const main = { sequence: () => this.sequenceCell(entry, i), waterfall: () => this.barCell(entry), raw: () => rawCell(entry, store) }[state.mode]();
     return el("div", { class: `mt-row mt-mode-${state.mode} ${marks}`, role: "row", "aria-selected": String(state.visible[i] === state.chosen), "aria-label": sentence(entry, ends(entry)), data: { seq: entry.seq } },
       cell("seq", String(entry.seq)), cell("time", entry.t.toFixed(3)), cell("main", main),
       cell("took", state.mode === "waterfall" ? this.lasted(entry) : took(entry)));
@@ -252,9 +252,9 @@ class Display {
   }
 }
 
-function rawCell(entry) {
+function rawCell(entry, store) {
   const way = { sent: "right", received: "left" }[entry.direction] ?? "lines";
-  return el("div", { class: "mt-line ml-mono" }, icon(way), el("span", { text: entry.raw.slice(0, LINE) || JSON.stringify(entry.body).slice(0, LINE) }));
+  return el("div", { class: "mt-line ml-mono" }, icon(way), entry.server ? whose(store.numberOf(entry.server), entry.server) : null, el("span", { text: entry.raw.slice(0, LINE) || JSON.stringify(entry.body).slice(0, LINE) }));
 }
 
 /** Draw `store` into `root` until `signal` says that it is over. */

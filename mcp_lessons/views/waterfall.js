@@ -1,6 +1,6 @@
 // Rows of the waterfall: a bar an exchange, on an axis in which idle stretches shrink.
 
-import { el, icon, serverClass, fill } from "./common.js";
+import { el, icon, serverClass, whose, fill } from "./common.js";
 import { axis } from "./layout.js";
 import { labelParts } from "./sequence.js";
 import { duration } from "./words.js";
@@ -29,6 +29,6 @@ export function exchangeBar(entry, scale, now, store, errors) {
     style: `left:${from * 100}%;width:max(${(to - from) * 100}%, 3px)`,
   });
   return el("div", { class: `mt-exchange ${serverClass(store.numberOf(entry.server))}` },
-    el("div", { class: "mt-exchange-label" }, labelParts(entry), errors ? el("span", { class: "mt-flag" }, icon(errors.icon), el("span", { text: errors.word })) : null),
+    el("div", { class: "mt-exchange-label" }, whose(store.numberOf(entry.server), entry.server), labelParts(entry), errors ? el("span", { class: "mt-flag" }, icon(errors.icon), el("span", { text: errors.word })) : null),
     el("div", { class: "mt-track" }, scale.breaks.slice(0, 40).map(({ at }) => el("span", { class: "mt-break", style: `left:${at * 100}%` })), bar));
 }

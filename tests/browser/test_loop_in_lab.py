@@ -76,6 +76,7 @@ def test_a_call_chosen_here_is_chosen_in_the_traffic_view_and_back(lab: Lab, lab
     lab_page.open("select.ipynb")
     lab_page.run_all()
     page = lab_page.page
+    assert page.locator(".mo-call .mo-asked .ml-mark").count() == 1  # whose call it is, without colour
     page.get_by_role("button", name="wire 4–5").click()
     page.locator(".mt-row[data-seq='4'][aria-selected='true']").wait_for()
     assert page.locator(".mo-call.mo-chosen").count() == 1

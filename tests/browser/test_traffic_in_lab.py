@@ -1,10 +1,5 @@
 """TrafficView in real JupyterLab: run, live while later cells run, reload, reopen, keyboard, dark theme."""
 
-import subprocess
-import sys
-
-from playwright.sync_api import Page
-
 from .lab import Lab, LabPage
 
 RECORD = """
@@ -145,27 +140,3 @@ def test_one_picture_shows_a_whole_turn_of_model_client_and_servers(lab: Lab, la
     page.locator(".mt-search").fill("method:tools/call")
     page.wait_for_function("() => document.querySelectorAll('.mt-row[data-seq]').length === 2")
     assert "Tessaby on Friday" in page.locator(".mt-row[data-seq]").nth(1).inner_text()
-
-
-def test_a_notebook_exported_by_nbconvert_shows_the_table(lab: Lab, tab: Page) -> None:
-    lab.write("export.ipynb", [RECORD, MORE, "TrafficView(traffic).snapshot()"])
-    command = [
-        sys.executable,
-        "-m",
-        "nbconvert",
-        "--to=html",
-        "--execute",
-        "--template=basic",
-        "export.ipynb",
-    ]
-    run = subprocess.run(
-        command, cwd=lab.root, env=lab.environment(), capture_output=True, text=True, timeout=120
-    )
-    assert run.returncode == 0, run.stderr
-    tab.route(
-        "**/*", lambda route: route.continue_() if route.request.url.startswith("file:") else route.abort()
-    )
-    tab.goto((lab.root / "export.html").as_uri())
-    table = tab.locator("table")
-    assert "1 tool: forecast" in table.inner_text()
-    assert table.locator("tbody tr").count() == 2

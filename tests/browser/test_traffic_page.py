@@ -270,6 +270,20 @@ def test_raw_shows_the_lines_as_they_crossed_the_wire(show: Show, session: Traff
     assert session[5].raw in row(page, 5).inner_text()
 
 
+@pytest.mark.parametrize("mode", ["Waterfall", "Raw"])
+def test_without_lifelines_each_row_names_its_server_and_shows_its_mark(
+    show: Show, session: Traffic, mode: str
+) -> None:
+    page = show(session)
+    page.get_by_role("button", name=mode).click()
+    for seq, name in ((5, "weather"), (6, "maps")):
+        whose = row(page, seq).locator(".ml-whose")
+        chip = page.locator(".mt-chip", has_text=name)
+        assert whose.inner_text() == name
+        mark = "one => one.querySelector('.ml-mark path').getAttribute('d')"
+        assert whose.evaluate(mark) == chip.evaluate(mark)
+
+
 def test_a_message_is_copied_as_json_and_as_python(show: Show, session: Traffic) -> None:
     page = show(session)
     page.evaluate(
