@@ -19,6 +19,7 @@ from .results import Tool
 from .stdio import StdioTransport
 from .toolbox import Toolbox
 from .traffic import Traffic
+from .views._page import save_html
 from .views._terminal import plain, printed, utf8_output
 
 QUESTION = "How do I get from Tessaby to Larkmoor on Saturday, and will it rain there?"
@@ -70,6 +71,7 @@ def parser() -> argparse.ArgumentParser:
     )
     for command in (ask, trace):
         command.add_argument("--save", metavar="FILE", help="save the record as JSONL, for the views")
+        command.add_argument("--html", metavar="FILE", help="save the record as one page, to be mailed")
         command.add_argument("--full", action="store_true", help="cut no message, however long")
     commands.add_parser("doctor", help="check whether this machine has what the course needs")
     refresh = commands.add_parser("refresh", help="maintainers: write the notebooks anew")
@@ -91,6 +93,8 @@ def recorded(options: argparse.Namespace) -> Iterator[Traffic]:
         finally:
             if options.save:
                 traffic.save(options.save)
+            if options.html:
+                save_html(traffic, options.html)
 
 
 def lab(options: list[str]) -> int:

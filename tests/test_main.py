@@ -40,6 +40,17 @@ def trace(*server, options=()):
     return run("trace", *options, "--", *server)
 
 
+def test_trace_saves_a_page_that_holds_the_session_and_fetches_nothing(tmp_path):
+    page = tmp_path / "session.html"
+    done = trace(*MAPS, options=["--html", str(page)])
+    assert done.returncode == 0, done.stderr
+    text = page.read_text(encoding="utf-8")
+    assert "tools/list" in text and "Alder Quay" in text and "default-src 'none'" in text
+    assert not re.search(
+        r"""(?:src|href)\s*=|\bimport\s*\(|\bfetch\s*\(""", text.partition('<script type="module">')[0]
+    )
+
+
 def test_ask_shows_the_picnic_with_its_traffic():
     done = run("ask")
     assert done.returncode == 0, done.stderr
