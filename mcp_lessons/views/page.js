@@ -21,6 +21,7 @@ export function recordWidget(createStore, mount) {
         const start = () => link.start(model.get("_start"));
         model.on("msg:custom", (message) => link.take(message));
         model.on("change:_start", start);
+        takeMessagesAnyway(model);
         start();
       },
       render({ model, el: host, signal }) {
@@ -42,6 +43,18 @@ export function recordWidget(createStore, mount) {
       },
     };
   };
+}
+
+/**
+ * When a busy page needs more than two seconds to load a view, anywidget hands it no message for good
+ * (its `Runtime.ready`). Here the view is loaded: from now on messages are taken as ipywidgets takes them.
+ */
+function takeMessagesAnyway(model) {
+  model.on("change:_loaded", (inner) => {
+    const take = Object.getPrototypeOf(Object.getPrototypeOf(inner))._handle_comm_msg;
+    if (take && inner.comm) inner.comm.on_msg(take.bind(inner));
+  });
+  model.set("_loaded", true);
 }
 
 const ROWS_A_FRAME = 1000;

@@ -37,6 +37,8 @@ FLAGS = [
     "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
 ]  # fmt: skip
 # Notebook 7.6 says this of its own shortcuts as it starts, whatever is opened in it
+ANYWIDGET_FAULT = "[anywidget] Failed to initialize model."
+"""Said by anywidget when a view takes more than two seconds to load; the views go on without it."""
 NOTEBOOK_FAULT = "Cannot read properties of undefined (reading 'schema')"
 
 _READY = """async () => {
@@ -206,6 +208,8 @@ class Watched:
         assert self.problems == []
 
     def _error(self, error: Any) -> None:
+        if str(error) == ANYWIDGET_FAULT:
+            return
         if str(error) != NOTEBOOK_FAULT or "/static/notebook/notebook_core." not in str(error.stack):
             self.problems.append(f"page error: {error}")
 
@@ -221,9 +225,8 @@ class Watched:
             self.problems.append(f"request to {url}")
 
     def _console(self, kind: str, text: str) -> None:
-        if "mcp-lessons-hostile" in text or (
-            kind == "error" and ("anywidget" in text or "Refused to" in text)
-        ):
+        loud = kind == "error" and ("anywidget" in text or "Refused to" in text)
+        if "mcp-lessons-hostile" in text or (loud and ANYWIDGET_FAULT not in text):
             self.problems.append(f"console: {text}")
 
 

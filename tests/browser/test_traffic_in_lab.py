@@ -140,3 +140,23 @@ def test_one_picture_shows_a_whole_turn_of_model_client_and_servers(lab: Lab, la
     page.locator(".mt-search").fill("method:tools/call")
     page.wait_for_function("() => document.querySelectorAll('.mt-row[data-seq]').length === 2")
     assert "Tessaby on Friday" in page.locator(".mt-row[data-seq]").nth(1).inner_text()
+
+
+def test_a_view_that_loads_too_slowly_for_anywidget_shows_later_messages(lab: Lab, lab_page: LabPage) -> None:
+    lab.write("slow.ipynb", [SLOWLY, RECORD, SHOW])
+    lab_page.open("slow.ipynb")
+    lab_page.run_all()
+    rows = lab_page.page.locator(".mt-row[data-seq]")
+    rows.nth(1).wait_for()
+    lab_page.page.evaluate(_EXECUTE, MORE)
+    rows.nth(3).wait_for()
+
+
+SLOWLY = """
+from mcp_lessons.views import _base
+quick = _base.bundle
+_base.bundle = lambda entry: "await new Promise((go) => setTimeout(go, 3000));\\n" + quick(entry)
+"""
+_EXECUTE = """async (code) => {
+  await window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.requestExecute({ code }).done;
+}"""
