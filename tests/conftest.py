@@ -57,6 +57,11 @@ def pytest_unconfigure() -> None:
     shutil.rmtree(_base, ignore_errors=True)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The browser's tests come last: Playwright keeps an event loop running in this thread from then on."""
+    items.sort(key=lambda item: "browser" in item.path.parts)
+
+
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
     _not_run(terminalreporter, config)
     lines = sum(len(path.read_text(encoding="utf-8").splitlines()) for path in core_files())
