@@ -95,18 +95,21 @@ class StdioTransport:
         if threading.get_ident() in [thread.ident for thread in self._threads]:
             _thread(self.close)  # the end waits for our own threads: they cannot wait for the end
             return
-        steps = (("stdin closed", child.close_stdin), ("SIGTERM", child.terminate), ("SIGKILL", child.kill))
         try:
             with self._closing:
-                for step, take in steps:
-                    if not child.exited.is_set():
-                        self._report("process", step, _step_event(step))
-                        take()
-                        child.exited.wait(GRACE_SECONDS)
+                self._hang_up(child)
             self._over.wait(2 * GRACE_SECONDS)
         except BaseException:  # Ctrl-C: whoever cannot wait any longer does not ask politely
             child.kill()
             raise
+
+    def _hang_up(self, child: Child) -> None:
+        steps = (("stdin closed", child.close_stdin), ("SIGTERM", child.terminate), ("SIGKILL", child.kill))
+        for step, take in steps:
+            if not child.exited.is_set():
+                self._report("process", step, _step_event(step))
+                take()
+                child.exited.wait(GRACE_SECONDS)
 
     def _read_stdout(self) -> None:
         for line in split_lines(self._child.read_stdout, MAX_LINE):

@@ -23,6 +23,7 @@ TAUGHT: dict[int, list[tuple[str, str]]] = {
         ("stdio", "StdioTransport._read_stdout"),
         ("stdio", "StdioTransport._read_stderr"),
         ("stdio", "StdioTransport._watch"),
+        ("stdio", "StdioTransport._hang_up"),
         ("stdio", "StdioTransport.close"),
     ],
     2: [

@@ -30,7 +30,8 @@ def give_up_after(seconds: float, process: Any) -> Iterator[None]:
     else:
         if not watch.stop():
             return
-    raise StillWaiting(f"still waiting after {seconds:g} seconds, so the process was ended") from None
+    unit = "second" if seconds == 1 else "seconds"
+    raise StillWaiting(f"still waiting after {seconds:g} {unit}, so the process was ended") from None
 
 
 class _Watch:
