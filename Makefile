@@ -28,7 +28,7 @@ needs:
 lint: $(VENV)/test-ready
 	$(call stage,ruff,$(BIN)/ruff check . && $(BIN)/ruff format --check .)
 
-views: needs $(VENV)/test-ready $(NPM)
+views: $(VENV)/test-ready $(NPM)
 	$(call stage,the views under node,$(BIN)/python tests/needs.py --node-tests)
 
 unit: needs $(VENV)/test-ready $(NPM)
@@ -58,9 +58,8 @@ $(VENV)/test-ready: pyproject.toml
 	@$(call set_up,.[test])
 	@touch $@ $(VENV)/lab-ready
 
-$(NPM): tests/package.json | needs
-	@echo "== npm packages for the tests"
-	@cd tests && npm install --no-package-lock --no-audit --no-fund --loglevel=error
+$(NPM): tests/package.json | $(VENV)/test-ready
+	$(call stage,npm packages for the tests,$(BIN)/python tests/needs.py --npm)
 	@touch $@
 
 # Set $$found to .venv's Python, or to one that can make it; say what to install when there is none

