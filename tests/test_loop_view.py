@@ -317,6 +317,24 @@ def test_a_call_without_arguments_may_say_so_in_many_ways(given: Any) -> None:
     assert session.rows()[0]["calls"][0]["request"] == request.seq
 
 
+@pytest.mark.parametrize(
+    ("given", "text", "note"),
+    [
+        ('{"a": 19, "b": "x y", "c": {"d": [1.0]}}', 'calc__add(a=19, b="x y", c={"d":[1.0]})', ""),
+        ("", "calc__add()", ""),
+        ('{"a": ', 'calc__add({"a": )', " [no valid JSON]"),
+        ("[1]", "calc__add([1])", " [no valid JSON]"),
+    ],
+)
+def test_a_call_is_written_in_one_form_in_the_page_and_in_the_table(given: str, text: str, note: str) -> None:
+    session = Session()
+    session.asks()
+    session.answers("", ("c1", "calc__add", given))
+    (call,) = rows_of(session.traffic)[0]["calls"]
+    assert call["text"] == text
+    assert f"    → {text}{note}\n" in LoopView(session.traffic).snapshot().text
+
+
 # With the real loop
 
 

@@ -98,6 +98,13 @@ def _call(entry: JSON, origins: dict[str, JSON]) -> Call:
     return call
 
 
+def call_text(call: Call) -> str:
+    """The call as one writes it: `calc__add(a=19, b=23)`; arguments that are no object stay as they came."""
+    if call.arguments is None:
+        return f"{call.name}({call.given})"
+    return f"{call.name}({', '.join(f'{key}={exact(value)}' for key, value in call.arguments.items())})"
+
+
 def _parsed(given: Any) -> JSON | None:
     """The arguments as an object; None when the text holds none. Some endpoints send "" or null for {}."""
     if given in (None, ""):

@@ -63,18 +63,6 @@ export function ownerOf(turns, seq) {
   return null;
 }
 
-/** A call as one writes it: `add(a=19, b=23)`; arguments that are no object stay as they came. */
-export function callText({ name, arguments: given, valid }) {
-  if (!valid) return `${name}(${given})`;
-  let values;
-  try {
-    values = JSON.parse(given);
-  } catch {
-    return `${name}(${given})`;
-  }
-  return `${name}(${Object.entries(values).map(([key, value]) => `${key}=${JSON.stringify(value)}`).join(", ")})`;
-}
-
 /** The number of a turn as the loop gave it, whatever it is. */
 export function turnName({ turn }) {
   return turn === null || turn === undefined ? "?" : String(turn).slice(0, 20);

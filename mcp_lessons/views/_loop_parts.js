@@ -4,7 +4,7 @@ import { el, fill, icon, own, plural, serverClass, shorten } from "./common.js";
 import { hatch, swatch } from "./_toolbox_charts.js";
 import { number, serverName } from "./_toolbox_words.js";
 import { duration } from "./words.js";
-import { callText, contextOf, partsOf, turnName } from "./_loop_layout.js";
+import { contextOf, partsOf, turnName } from "./_loop_layout.js";
 import T from "./text/loop.json" with { type: "json" };
 
 const WRONG = ["protocol-error", "unknown", "unsent", "no-reply"];
@@ -75,7 +75,7 @@ export function folded(text, limit = SHORT) {
 export function callCard(call, indexOf, choose) {
   const index = indexOf(call.server);
   return el("li", { class: `mo-call ${serverClass(index)}` },
-    el("div", { class: "mo-asked" }, swatch(index), folded(callText(call)), call.valid ? null : el("span", { class: "ml-bad" }, icon("error"), T.invalidShort)),
+    el("div", { class: "mo-asked" }, swatch(index), folded(call.text), call.valid ? null : el("span", { class: "ml-bad" }, icon("error"), T.invalidShort)),
     el("div", { class: "mo-result" }, outcome(call), call.result === null ? null : folded(call.result)),
     el("div", { class: "mo-where" }, el("span", { class: "ml-dim", text: duration(call.took) }), wire(call, choose)));
 }

@@ -1,7 +1,7 @@
 """What `LoopView` shows of a `LoopReading`, as JSON values: a row a turn, with all it needs."""
 
 from ..traffic import Event
-from ._loop_calls import Call, content_text
+from ._loop_calls import Call, call_text, content_text
 from ._loop_reading import LoopReading, Message, Run, Turn
 from ._toolbox_tokens import JSON, entries, mapping, pruned, text, tokens
 
@@ -90,6 +90,7 @@ def _call(call: Call) -> JSON:
         "name": call.name,
         "server": call.server,
         "tool": call.tool,
+        "text": call_text(call),
         "arguments": call.given,
         "valid": call.arguments is not None,
         "outcome": call.outcome,

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from ._base import Snapshot
 from ._text import escape, shorten, table, visible
 from ._toolbox_tokens import JSON
-from ._toolbox_words import fill, plural, server_name
+from ._toolbox_words import fill, plural
 
 TEXT = 300
 
@@ -73,13 +73,9 @@ def outcome(call: JSON) -> str:
 
 
 def asked(call: JSON) -> str:
-    given = call["arguments"] if call["valid"] else fill(table("loop")["invalid"], given=call["arguments"])
-    return f"→ {call['name']}({shorten(given, TEXT)})"
-
-
-def place(call: JSON) -> str:
-    """Where a call went: its server, or nowhere."""
-    return server_name(call["server"]) if call["outcome"] == "python" or call["server"] else "–"
+    """ "→ calc__add(a=19, b=23)", as the page has it."""
+    note = "" if call["valid"] else f" [{table('loop')['invalidShort']}]"
+    return f"→ {shorten(call['text'], TEXT)}{note}"
 
 
 def _lines(turn: JSON) -> list[tuple[str, str]]:

@@ -2,7 +2,7 @@
 // fence is longer than any run of backticks inside, so that nothing of it becomes markup.
 
 import { fill, plural, visible } from "./common.js";
-import { callText, questionOf, turnName } from "./_loop_layout.js";
+import { questionOf, turnName } from "./_loop_layout.js";
 import { number } from "./_toolbox_words.js";
 import T from "./text/loop.json" with { type: "json" };
 
@@ -16,7 +16,7 @@ function ofTurn(turn) {
   const lines = [`## ${fill(T.turn, { turn: turnName(turn) })}`, `${sent}; ${fill(T.tokensIn, { n: number(turn.figures.in) })}${turn.used?.in != null ? ` (${T.measured}: ${fill(T.measuredIn, { n: number(turn.used.in) })})` : ""}`];
   if (turn.error !== null) lines.push(`${T.modelError}:`, fenced(turn.error));
   if (turn.says) lines.push(`${T.modelSays}:`, fenced(turn.says));
-  for (const call of turn.calls) lines.push(fenced(`→ ${callText(call)}\n← ${T.outcome[call.outcome]}${call.code === null ? "" : ` ${call.code}`}${call.result === null ? "" : `: ${call.result}`}`));
+  for (const call of turn.calls) lines.push(fenced(`→ ${call.text}\n← ${T.outcome[call.outcome]}${call.code === null ? "" : ` ${call.code}`}${call.result === null ? "" : `: ${call.result}`}`));
   if (turn.end) lines.push(`${T.stopped}: ${Object.hasOwn(T.stop, turn.end.stop_reason) ? T.stop[turn.end.stop_reason] : `\`${turn.end.stop_reason.replaceAll("`", "'")}\``}`);
   return lines;
 }
