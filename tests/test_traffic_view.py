@@ -112,21 +112,97 @@ def test_which_connection_was_faster_makes_no_difference() -> None:
     assert told(late=True) == told(late=False)
 
 
-def test_progress_stands_below_its_call_and_a_change_below_what_came_before() -> None:
+def messages(traffic: Traffic) -> list[str]:
+    """The third column of the snapshot."""
+    return [line.partition("  ")[2].partition("  ")[0] for line in table(traffic)]
+
+
+def test_what_comes_during_a_call_stands_below_it_and_what_comes_after_its_reply_too() -> None:
     traffic = Traffic()
     wire = traffic.recorder("weather")
     ask(wire, 1, "tools/call", name="slow")
     notify(wire, "notifications/progress", progress=1, total=2)
+    notify(wire, "notifications/prompts/list_changed")
     answer(wire, 1, content=[])
     notify(wire, "notifications/tools/list_changed")
     ask(wire, 2, "tools/list")
+    wire("received", "a banner")
     answer(wire, 2, tools=[])
-    assert [line.partition("  ")[2].partition("  ")[0] for line in table(traffic)] == [
+    assert messages(traffic) == [
         "request: tools/call slow()",
         "notification: notifications/progress 1/2",
+        "notification: notifications/prompts/list_changed",
         "notification: notifications/tools/list_changed",
         "request: tools/list",
+        "no message: a banner",
     ]
+
+
+def test_a_change_while_two_calls_are_open_stands_where_the_stream_of_the_server_puts_it() -> None:
+    traffic = Traffic()
+    wire = traffic.recorder("weather")
+    ask(wire, 1, "ping")
+    answer(wire, 1)
+    ask(wire, 2, "tools/call", name="a")
+    ask(wire, 3, "tools/call", name="b")
+    notify(wire, "notifications/tools/list_changed")
+    answer(wire, 3, content=[])
+    answer(wire, 2, content=[])
+    assert messages(traffic)[1] == "notification: notifications/tools/list_changed"
+
+
+def test_a_cancelled_call_is_open_no_more() -> None:
+    traffic = Traffic()
+    wire = traffic.recorder("weather")
+    ask(wire, 1, "tools/call", name="slow")
+    wire("sent", '{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}')
+    ask(wire, 2, "tools/list")
+    notify(wire, "notifications/tools/list_changed")
+    answer(wire, 2, tools=[])
+    assert messages(traffic)[-1] == "notification: notifications/tools/list_changed"
+
+
+@pytest.mark.parametrize("maps_first", [False, True])
+def test_hanging_up_has_the_place_at_which_the_client_did_it(maps_first: bool) -> None:
+    traffic = Traffic()
+    weather, maps = traffic.recorder("weather"), traffic.recorder("maps")
+    ask(weather, 1, "ping")
+    ask(maps, 1, "tools/list")
+    ask(weather, 2, "tools/list")
+    for wire in (maps, weather) if maps_first else (weather, maps):
+        wire("process", "stdin closed", {"event": "stdin closed"})
+    ends = [
+        lambda: weather("process", "SIGTERM", {"event": "signalled", "signal": "SIGTERM"}),
+        lambda: maps("process", "exited", {"event": "exited", "status": 0, "stderr": []}),
+        lambda: ask(traffic.recorder("blog"), 1, "ping"),
+    ]
+    for end in reversed(ends) if maps_first else ends:
+        end()
+    assert [line.rpartition("  no reply")[0] or line for line in table(traffic)] == [
+        "Client → weather  request: ping",
+        "Client → maps  request: tools/list",
+        "Client → weather  request: tools/list",
+        "weather  process: stdin closed",
+        "weather  process: signalled SIGTERM",
+        "maps  process: stdin closed",
+        "maps  process: exited status 0",
+        "Client → blog  request: ping",
+    ]
+
+
+def test_the_caption_counts_what_the_rows_say() -> None:
+    traffic = Traffic()
+    ask(traffic.recorder("weather"), 1, "ping")
+    number = traffic.new_connection()
+    for turn in (1, 2):
+        asked = {"turn": turn, "messages": [], "tools": []}
+        traffic.add("model", body=asked, server="oracle", connection=number, direction="sent")
+    refused = {"turn": 2, "error": "429 too many"}
+    traffic.add("model", body=refused, server="oracle", connection=number, direction="received")
+    text = TrafficView(traffic).snapshot().text
+    assert text.startswith("Traffic: 1 request, 2 questions to the model\n")
+    assert (text.count("request: "), text.count("asks the model: ")) == (1, 2)
+    assert "✕ error: 429 too many" in text
 
 
 def test_errors_are_marked_and_told_apart() -> None:
@@ -213,8 +289,8 @@ def test_the_model_and_the_toolbox_have_their_rows() -> None:
     traffic.add("model", body=end, server="oracle", connection=number)
     assert table(traffic) == [
         "Client  toolbox: weather joins · 1 tool",
-        "Client → oracle  request: asks the model 1 message, 1 tool  calls: weather__forecast(place=Tessaby)",
-        "Client  model: the loop ends: answer Rain.",
+        "Client → oracle  asks the model: 1 message, 1 tool  calls: weather__forecast(place=Tessaby)",
+        "Client  the loop ends (answer): Rain.",
     ]
 
 

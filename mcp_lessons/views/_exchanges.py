@@ -1,6 +1,7 @@
 """A record as exchanges: each request with its reply. The page does the same in `record.js`."""
 
 import json
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,14 +16,15 @@ class Exchange:
     """One row of a snapshot: something that happened, with its reply if it has one.
 
     `first` is the request, or whatever stands alone; `reply` is the first reply with its id; `end` says why
-    none will come ("cancelled", "exited") or is "" ; `flags` are those of `record.js`; `late` is true for a
-    reply that came after the end.
+    none will come ("cancelled", "exited") or is "" ; `flags` are those of `record.js`; `closed` is the number
+    of the event with which the wait was over; `late` is true for a reply that came after the end.
     """
 
     first: Event
     reply: Event | None = None
     end: str = ""
     flags: list[str] = field(default_factory=list)
+    closed: int = sys.maxsize
 
     @property
     def late(self) -> bool:
@@ -64,7 +66,7 @@ class _Pairing:
         elif exchange.reply is not None:
             self.made.append(Exchange(event, flags=["second-reply"]))
         else:
-            exchange.reply = event
+            exchange.reply, exchange.closed = event, min(exchange.closed, event.seq)
 
     def _why_alone(self, connection: int, direction: str, id: str) -> str:
         if id == "null":
@@ -79,15 +81,15 @@ class _Pairing:
         if event.kind == "notification" and body.get("method") == "notifications/cancelled":
             params = body.get("params")
             id = params.get("requestId") if isinstance(params, dict) else None
-            self._ended([(event.connection, event.direction, _id_text(id))], "cancelled")
+            self._ended([(event.connection, event.direction, _id_text(id))], "cancelled", event.seq)
         elif event.kind == "process" and body.get("event") in ("exited", "stdout closed"):
-            self._ended([key for key in self.asked if key[0] == event.connection], "exited")
+            self._ended([key for key in self.asked if key[0] == event.connection], "exited", event.seq)
 
-    def _ended(self, keys: list[Key], how: str) -> None:
+    def _ended(self, keys: list[Key], how: str, seq: int) -> None:
         for key in keys:
             exchange = self.asked.get(key)
             if exchange and exchange.reply is None and not exchange.end:
-                exchange.end = how
+                exchange.end, exchange.closed = how, seq
 
 
 def role(event: Event) -> str:

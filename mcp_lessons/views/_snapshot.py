@@ -11,6 +11,7 @@ from collections.abc import Iterable
 
 from ..traffic import Event
 from ._exchanges import Exchange, exchanges, role
+from ._order import ordered
 from ._text import escape, shorten, table, visible
 from ._words import counted, mapping, words
 
@@ -21,9 +22,6 @@ _LEFT = 'style="text-align:left"'  # JupyterLab puts tables of numbers right
 
 Cell = tuple[str, str, str]
 """(our words, what the wire said, our words): the middle stands in code, so that nobody typesets it."""
-
-Place = tuple[int, int, int]
-_DURING = {"notifications/progress", "notifications/message"}
 
 
 def traffic_tables(events: Iterable[Event]) -> tuple[str, str]:
@@ -36,52 +34,11 @@ def traffic_tables(events: Iterable[Event]) -> tuple[str, str]:
     return _as_text(cells, more, stderr, _caption(events)), _as_html(cells, more, stderr, _caption(events))
 
 
-def ordered(rows: list[Exchange]) -> list[Exchange]:
-    """`rows` in an order that does not depend on which of two connections was faster."""
-    places: dict[int, Place] = {}
-    replied: dict[int, list[tuple[int, int]]] = {}  # connection -> (seq of the reply, seq of its request)
-    for row in rows:
-        if row.first.direction == "sent" and row.reply is not None:
-            replied.setdefault(row.first.connection, []).append((row.reply.seq, row.first.seq))
-    for pairs in replied.values():
-        pairs.sort()
-    last = _last_sent(rows)
-    for row in rows:
-        places[row.first.seq] = _place(row, replied.get(row.first.connection, []), last)
-    return sorted(rows, key=lambda row: places[row.first.seq])
-
-
-def _place(row: Exchange, replied: list[tuple[int, int]], last: dict[int, int]) -> Place:
-    """(the request it stands at, 0 for the request itself, its own place in its stream)."""
-    event = row.first
-    if event.direction == "sent" or event.kind in ("model", "tools"):
-        return event.seq, 0, event.seq
-    if event.kind == "process" and mapping(event.body).get("event") != "spawned":
-        return max(last.get(event.connection, event.seq), 0), 2, event.seq
-    if event.direction != "received":
-        return event.seq, 0, event.seq
-    during = role(event) == "request" or mapping(event.body).get("method") in _DURING
-    if during:
-        later = [request for reply, request in replied if reply > event.seq]
-        return (later[0] if later else last.get(event.connection, event.seq)), 1, event.seq
-    earlier = [request for reply, request in replied if reply < event.seq]
-    return (earlier[-1] if earlier else _first(event, replied)), 1, event.seq
-
-
-def _first(event: Event, replied: list[tuple[int, int]]) -> int:
-    return replied[0][1] if replied else event.seq
-
-
-def _last_sent(rows: list[Exchange]) -> dict[int, int]:
-    """For each connection, the newest thing that the client sent."""
-    return {row.first.connection: row.first.seq for row in rows if row.first.direction == "sent"}
-
-
 def _cells(number: int, row: Exchange) -> list[Cell]:
     said = table("traffic")
     event = row.first
     word, rest = words(event)
-    kind = said["kinds"].get(role(event) or event.kind, event.kind)
+    kind = word if event.kind == "model" else said["kinds"].get(event.kind, event.kind)
     flags = "".join(f" [{said['flags'][flag]}]" for flag in row.flags)
     message = _cell(kind, rest if word == kind else f"{word} {rest}", flags)
     return [(str(number), "", ""), _name_cell(_route(event)), message, _answer(row)]
@@ -129,10 +86,11 @@ def _route(event: Event) -> str:
 
 def _caption(events: list[Event]) -> str:
     said = table("traffic")
-    counts = Counter(event.kind for event in events)
-    wrong = Counter(_mark(event) for event in events if role(event) == "reply")
+    counts = Counter(event.kind for event in events if event.kind != "model")
+    counts["model"] = sum(event.kind == "model" and event.direction == "sent" for event in events)
+    wrong = Counter(_mark(event) for event in events if event.kind == "reply")
     counts["toolErrors"], counts["protocolErrors"] = wrong["⚠ "], wrong["✕ "]
-    kinds = ("request", "reply", "notification", "noise", "toolErrors", "protocolErrors")
+    kinds = ("request", "reply", "notification", "model", "noise", "toolErrors", "protocolErrors")
     parts = [counted(counts[kind], said["counts"][kind]) for kind in kinds if counts[kind]]
     return said["snapshot"]["caption"].replace("{counts}", ", ".join(parts) or said["snapshot"]["none"])
 
