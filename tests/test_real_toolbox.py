@@ -5,6 +5,7 @@ import sys
 
 import pytest
 from test_real_servers import npm_server, time_server
+from test_tool_lists import check_what_endpoints_demand
 
 from mcp_lessons import Oracle, Toolbox, Traffic, run_agent
 
@@ -30,6 +31,7 @@ def test_four_real_servers_in_one_toolbox_are_offered_called_and_closed(tmp_path
             toolbox.mount(name, command, env=env)
         assert {name.split("__")[0] for name in toolbox.tools} == {"time", "everything", "files", "memory"}
         assert "everything__simulate-research-query" not in toolbox.tools
+        check_what_endpoints_demand(toolbox)
         with Oracle() as oracle, OpenAI(base_url=oracle.base_url, api_key="offline") as llm:
             asked = (
                 "What time is it in Asia/Tokyo?"  # the endpoint refuses names and schemas that are not right
