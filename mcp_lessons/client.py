@@ -29,6 +29,7 @@ from .errors import (
     RpcError,
     ServerExited,
     TransportError,
+    at_most,
 )
 from .jsonrpc import Message
 from .results import ServerInfo, Tool, ToolResult
@@ -46,6 +47,7 @@ class Client:
     `timeout` is how long a request waits for its reply, in seconds. `handlers` answer what the
     server asks (`{"roots/list": lambda params: {"roots": []}}`) and hear its notifications; what is
     not in it is refused or ignored. Everything that crosses the wire goes into `traffic`.
+    `list_problems` says, a sentence each, what the last `list_tools` left out.
     """
 
     def __init__(
@@ -63,6 +65,7 @@ class Client:
         self.server: ServerInfo | None = None
         self.connection: int | None = None
         self.tools_stale = False
+        self.list_problems: list[str] = []
         self._tools: dict[str, Tool] = {}
         self._noise: deque[str] = deque(maxlen=3)
         self._ids, self._tokens = itertools.count(1), itertools.count(1)
@@ -242,9 +245,9 @@ class Client:
             if tool.name in tools:
                 problems.append(f"the tool {tool.name[:80]!r} a second time")
             tools.setdefault(tool.name, tool)
+        self._tools, self.list_problems = tools, list(dict.fromkeys(problems))  # each said once
         if problems:
-            self._warn("tools/list: left out " + "; ".join(problems))
-        self._tools = tools
+            self._warn("tools/list: left out", *self.list_problems)
         return list(tools.values())
 
     def _pages(self, method: str, key: str, problems: list[str], timeout: float | None) -> Iterator[Any]:
@@ -331,13 +334,14 @@ class Client:
         if tool is not None and not result.is_error:
             problem = _checks.output_problem(tool.raw.get("outputSchema"), result.structured)
             if problem:
-                self._warn(f"the tool {name[:80]!r}: {problem}")
+                self._warn(f"the tool {name[:80]!r}:", problem)
 
     def _overheard(self) -> str:
         return f"; it printed, beside messages: {list(self._noise)}" if self._noise else ""
 
-    def _warn(self, text: str) -> None:
-        warnings.warn(f"{self.name}: {text}", McpWarning, stacklevel=3)
+    def _warn(self, about: str, *problems: str) -> None:
+        text = f"{self.name}: {about} {'; '.join(at_most(list(problems)))}"
+        warnings.warn(text, McpWarning, stacklevel=3)
 
 
 def _weakly(method: Callable[..., None], otherwise: Callable[..., Any]) -> Callable[..., None]:

@@ -25,6 +25,8 @@ INTERNAL_ERROR = -32603
 
 LONGEST_MESSAGE = 10_000
 """Characters of a server's error message that are kept."""
+MOST_SENTENCES = 20
+"""Problems of one kind that somebody may want to read."""
 
 
 def brief(value: Any, limit: int = 200) -> str:
@@ -39,6 +41,16 @@ def brief(value: Any, limit: int = 200) -> str:
     except (RecursionError, ValueError, TypeError):
         text = f"a {type(value).__name__} that cannot be shown"
     return text[:limit].encode("utf-8", "replace").decode()
+
+
+def at_most(sentences: list[str], most: int = MOST_SENTENCES) -> list[str]:
+    """The first sentences, and how many more there are.
+
+    >>> at_most(["a", "b", "c"], 1)
+    ['a', 'and 2 more of the kind']
+    """
+    more = len(sentences) - most
+    return sentences if more <= 0 else [*sentences[:most], f"and {more:,} more of the kind"]
 
 
 class McpError(Exception):

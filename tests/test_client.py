@@ -727,6 +727,15 @@ def test_the_number_of_pages_is_bounded(monkeypatch):
     monkeypatch.setattr("mcp_lessons.client.MAX_PAGES", 20)
     with connected("endless_pages") as client, pytest.warns(McpWarning, match="the pages after the first 20"):
         assert len(client.list_tools()) >= 20
+        assert client.list_problems[-1] == "the pages after the first 20" and len(client.list_problems) == 3
+
+
+def test_a_warning_of_a_list_says_twenty_things_and_counts_the_rest():
+    tools = "{'tools': [{'name': 'n%d' % n} for n in range(1000)]}"
+    with connected(tiny(f"serve(None, lambda m: 'id' in m and reply(m, {tools}))")) as client:
+        with pytest.warns(McpWarning, match="and 980 more of the kind") as warned:
+            assert client.list_tools() == []
+        assert len(str(warned[0].message)) < 1500 and len(client.list_problems) == 1000
 
 
 def test_a_page_that_fails_raises_its_error_and_the_next_listing_may_succeed():

@@ -229,6 +229,7 @@ def test_malformed_tools_are_left_out_with_a_warning_that_names_them():
         with pytest.warns(McpWarning, match="left out") as warned:
             assert tool_names(client) == ["echo", "add"]
         assert len(warned) == 1 and "a tool that is no object: 'null'" in str(warned[0].message)
+        assert len(client.list_problems) == 9 and "a tool that is no object: 'null'" in client.list_problems
         assert echo(client) == "hello"
 
 
