@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from mcp_lessons import jsonrpc
+from mcp_lessons.errors import McpWarning
 from mcp_lessons.toolbox import Toolbox
 from mcp_lessons.traffic import Event, Traffic
 from mcp_lessons.views import ToolboxView
@@ -20,7 +21,10 @@ from mcp_lessons.views._toolbox_state import state
 from mcp_lessons.views._toolbox_static import snapshot
 from mcp_lessons.views._toolbox_tokens import exact, split, tokens
 
+FAULTY = [sys.executable, "-m", "mcp_lessons.servers.faulty"]
 WEATHER = [sys.executable, "-m", "mcp_lessons.servers.weather"]
+
+MAPS = [sys.executable, "-m", "mcp_lessons.servers.maps"]
 
 
 def tool(name: str, description: str = "Does a thing.", **properties: Any) -> dict[str, Any]:
@@ -162,12 +166,13 @@ def test_the_pages_of_one_listing_are_one_step() -> None:
     traffic, wire = Traffic(), None
     wire = Wire(traffic, "weather")
     wire.lists(tool("one"), more="p2")
-    assert lists_of(traffic)["advertised"]["unread"] == ["weather"]
+    (warning,) = lists_of(traffic)["advertised"]["warnings"]
+    assert warning.startswith("weather offers another page")
     wire.lists(tool("two"), cursor="p2")
     shown = lists_of(traffic)["advertised"]
     assert [row["name"] for row in shown["rows"]] == ["one", "two"]
     assert [step["tools"] for step in shown["steps"]] == [2]
-    assert shown["unread"] == []
+    assert shown["warnings"] == []
 
 
 def test_while_pages_are_missing_nothing_counts_as_removed() -> None:
@@ -267,6 +272,47 @@ def test_warnings_of_the_toolbox_stand_until_their_server_leaves() -> None:
     assert lists_of(traffic)["toolbox"]["warnings"] == ["a: 'big' is left out"]
     toolbox_event(traffic, "a leaves", {"b__two": ("b", two)})
     assert lists_of(traffic)["toolbox"]["warnings"] == []
+
+
+# The end of a toolbox
+
+
+def test_a_toolbox_that_is_closed_keeps_its_last_list_and_says_so() -> None:
+    traffic = Traffic()
+    one, two = tool("one"), tool("two")
+    both = {"a__one": ("a", one), "b__two": ("b", two)}
+    toolbox_event(traffic, "a joins", {"a__one": ("a", one)})
+    toolbox_event(traffic, "b joins", both, ["b: 'big' is left out"])
+    asks(traffic, traffic.new_connection(), 1, [schema("a__one", one), schema("b__two", two)])
+    before = state(ToolboxReading(traffic))
+    toolbox_event(traffic, "a leaves", {"b__two": ("b", two)})
+    assert row(lists_of(traffic)["toolbox"], "a__one")["removed"]
+    toolbox_event(traffic, "b leaves", {})
+    after = state(ToolboxReading(traffic))
+    assert (before["first"], before["lists"]["toolbox"]["closed"]) == ("toolbox", False)
+    before["lists"]["toolbox"]["closed"] = True
+    assert after == before
+    assert "The toolbox is closed" in ToolboxView(traffic).snapshot().text
+    toolbox_event(traffic, "a joins", {"a__one": ("a", one)})
+    again = lists_of(traffic)["toolbox"]
+    assert (again["closed"], again["tools"], again["steps"][-1]["added"]) == (False, 1, 1)
+
+
+def test_the_growth_shows_each_server_joining_also_after_the_end() -> None:
+    traffic = Traffic()
+    with Toolbox(traffic=traffic) as toolbox:
+        toolbox.mount("weather", WEATHER)
+        toolbox.add(len_of)
+        toolbox.mount("maps", MAPS)
+    shown = state(ToolboxReading(traffic))
+    assert shown["first"] == "toolbox"
+    causes = [step["cause"]["text"] for step in shown["lists"]["toolbox"]["steps"]]
+    assert causes == ["weather joins", "add len_of", "maps joins"]
+
+
+def len_of(text: str) -> int:
+    """How long a text is."""
+    return len(text)
 
 
 # Meters
@@ -384,7 +430,27 @@ def test_a_tool_without_a_name_or_a_description_is_a_row_that_says_so() -> None:
     rows = lists_of(traffic)["advertised"]["rows"]
     assert [(row["name"], kinds(row["findings"])) for row in rows] == [
         ("(no name)", ["name", "bare"]),
-        ("7", ["name", "bare"]),
+        ("7", ["name", "no-schema", "bare"]),
+    ]
+
+
+def test_what_the_client_leaves_out_is_said_with_its_reason_and_is_what_the_client_warns_of() -> None:
+    traffic = Traffic()
+    with Toolbox(traffic=traffic) as toolbox:
+        for fault in ("bad_tool", "duplicate_tools"):
+            with pytest.warns(McpWarning, match="left out"):
+                toolbox.mount(fault, [*FAULTY, fault])
+        shown, offered = lists_of(traffic), toolbox.schemas()
+    assert [row["name"] for row in shown["toolbox"]["rows"]] == [one["function"]["name"] for one in offered]
+    left_out = [row for row in shown["advertised"]["rows"] if "left-out" in kinds(row["badges"])]
+    assert all(row["received"] is None for row in left_out)
+    assert len(shown["advertised"]["rows"]) == len(left_out) + len(offered)
+    assert shown["advertised"]["warnings"] == ["bad_tool lists 4 entries that are no objects"]
+    assert shown["toolbox"]["warnings"] == [
+        "bad_tool: the client left out '(no name)' (no usable name); '5' (no usable name); "
+        "'(no name)' (no usable name); 'no_schema' (no input schema); 'text_schema' (no input schema); "
+        "4 entries that are no objects",
+        "duplicate_tools: the client left out 'echo' (a second time)",
     ]
 
 
@@ -512,7 +578,7 @@ def test_events_that_change_nothing_here_bring_no_row() -> None:
     assert view._rows_of([traffic.add("stderr", raw="noise", server="files", connection=1)]) == []
     toolbox_event(traffic, "files leaves", {})
     (now,) = view._rows_of([traffic[len(traffic)]])
-    assert now["lists"]["toolbox"]["tools"] == 0
+    assert now["lists"]["toolbox"]["closed"]
 
 
 def test_a_batch_that_missed_events_is_made_good_from_the_record() -> None:

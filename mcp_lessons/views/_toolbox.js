@@ -52,7 +52,7 @@ export function mount(root, store, { signal }) {
       costBar(now.list, indexOf), growthChart(now.list, indexOf, ({ seq }) => choose(seq))));
     foot.textContent = [T.estimateHow, now.list.measured ? T.measuredHow : ""].join(" ").trim();
     table.update(now.list, now.name, now.lists, chosen.query);
-    sync(body, [kept.warnings(JSON.stringify([now.list.unread, now.list.warnings]), () => warnings(now.list)), charts, table.node, foot]);
+    sync(body, [kept.warnings(JSON.stringify(now.list.warnings), () => warnings(now.list)), charts, table.node, foot]);
   }
 
   function drawHead({ lists, name, list, window }) {
@@ -60,7 +60,7 @@ export function mount(root, store, { signal }) {
     slots.counts.replaceChildren(...counts(list));
     slots.totals.replaceChildren(...totals(list, window));
     sync(slots.window, [kept.window(String(store.value.window), () => windowChoice(window, (size) => { chosen.window = size; draw(); }))]);
-    const print = JSON.stringify([name, Object.entries(lists).map(([one, { tools, tokens }]) => [one, tools, tokens])]);
+    const print = JSON.stringify([name, Object.entries(lists).map(([one, { tools, tokens, closed }]) => [one, tools, tokens, closed])]);
     const focused = bar.contains(document.activeElement) && document.activeElement !== table.search;
     sync(bar, [kept.switcher(print, () => switcher(lists, name, (one) => { chosen.list = one; draw(); })), table.search]);
     if (focused) bar.querySelector('[aria-checked="true"]')?.focus();

@@ -10,7 +10,7 @@ const NAMES = ["advertised", "toolbox", "sent"];
 
 /** "what went to the model (turn 2)" */
 export function subtitle(list, name) {
-  return fill(T.subtitle[name], { turn: list.turn ? causeWords(list.turn) : "" });
+  return fill(T.subtitle[list.closed ? "closed" : name], { turn: list.turn ? causeWords(list.turn) : "" });
 }
 
 /** New, changed and removed tools, and those to look at, each with its icon. */
@@ -39,7 +39,7 @@ export function windowChoice(window, choose) {
 /** The lists that there are, side by side with what they cost; a lone one is named. `choose(name)`. */
 export function switcher(lists, chosen, choose) {
   const names = NAMES.filter((name) => name in lists);
-  const words = (name) => [T.lists[name], el("small", { text: `${number(lists[name].tools)} · ${fill(T.tokensShort, { n: number(lists[name].tokens) })}` })];
+  const words = (name) => [T.lists[name], el("small", { text: [number(lists[name].tools), fill(T.tokensShort, { n: number(lists[name].tokens) }), lists[name].closed ? T.closedShort : null].filter(Boolean).join(" · ") })];
   if (names.length === 1) return el("span", { class: "mb-only" }, words(names[0]));
   const step = (event) => {
     const by = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
@@ -52,9 +52,8 @@ export function switcher(lists, chosen, choose) {
       el("button", { type: "button", class: "ml-button", role: "radio", "aria-checked": String(name === chosen), tabindex: name === chosen ? "0" : "-1", on: { click: () => choose(name) } }, words(name))]));
 }
 
-/** What the toolbox warned of, and what nobody asked for; the first few open. */
-export function warnings(list) {
-  const said = [...list.unread.map((server) => fill(T.unread, { server: server || T.aServer })), ...list.warnings];
+/** The warnings, the first few open. */
+export function warnings({ warnings: said }) {
   if (!said.length) return null;
   const items = (texts) => texts.map((text) => el("li", {}, icon("warning"), el("span", { text })));
   const more = said.slice(3);

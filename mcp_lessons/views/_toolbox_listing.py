@@ -18,6 +18,7 @@ class Listings:
     def __init__(self, track: Track) -> None:
         self.track = track
         self.unread: set[str] = set()
+        self.no_objects: dict[str, int] = {}
         self._asked: dict[tuple[Connection, str], bool] = {}
         self._waiting: set[Connection] = set()
         self._pages: dict[Connection, list[Tool]] = {}
@@ -51,7 +52,9 @@ class Listings:
             return False
         if first or event.connection not in self._pages:
             self._pages[event.connection], self._began[event.connection] = [], event.seq
+            self.no_objects[event.server] = 0
         pages = self._pages[event.connection]
+        self.no_objects[event.server] += sum(not isinstance(entry, dict) for entry in result["tools"])
         pages += [_tool(event, entry) for entry in result["tools"] if isinstance(entry, dict)]
         self.unread.discard(event.server)
         if result.get("nextCursor") is not None:
@@ -92,6 +95,11 @@ def told_apart(listed: list[Tool]) -> list[Tool]:
     return [_numbered(tool, seen) if counts[tool.key] > 1 else tool for tool in listed]
 
 
+def is_repeat(tool: Tool) -> bool:
+    """Whether the list holds this name further up."""
+    return tool.key[1] != tool.tool and tool.key[1].startswith(f"{tool.tool}\0")
+
+
 def _numbered(tool: Tool, seen: dict[tuple[str, str], int]) -> Tool:
     seen[tool.key] = number = seen.get(tool.key, 0) + 1
     key = tool.key if number == 1 else (tool.key[0], f"{tool.key[1]}\0{number}")
@@ -100,9 +108,11 @@ def _numbered(tool: Tool, seen: dict[tuple[str, str], int]) -> Tool:
 
 def _tool(event: Event, entry: JSON) -> Tool:
     name: Any = entry.get("name")
-    said = "(no name)" if name is None else text(name)
-    wrong = () if isinstance(name, str) and name else ({"kind": "name"},)
-    return Tool((event.server, said), said, event.server, said, entry, event.seq, event.connection, wrong)
+    said = text(name) or "(no name)"
+    wrong = [] if isinstance(name, str) and name else [{"kind": "name"}]
+    wrong += [] if isinstance(entry.get("inputSchema"), dict) else [{"kind": "no-schema"}]
+    key = (event.server, said)
+    return Tool(key, said, event.server, said, entry, event.seq, event.connection, tuple(wrong))
 
 
 def _same(listed: list[Tool], present: list[Tool], server: str) -> bool:

@@ -19,10 +19,16 @@ CONVERSATIONS_KEPT = 64
 
 class ToolboxReading:
     """`advertised` (replies to tools/list), `toolbox` (what the toolbox would send) and `sent` (the
-    `tools=` of requests to the model), each a `Track`."""
+    `tools=` of requests to the model), each a `Track`.
+
+    When every server has left, `closed` is true and `toolbox` is the list as it was before the first of
+    them went: closing a toolbox takes nothing from what a reader is looking at.
+    """
 
     def __init__(self, events: Iterable[Event] = ()) -> None:
-        self.advertised, self.toolbox, self.sent = Track(), Track(), Track()
+        self.advertised, self._toolbox, self.sent = Track(), Track(), Track()
+        self._mounted: set[str] = set()
+        self._before_leaving: tuple[Track, set[str]] | None = None
         self.listings = Listings(self.advertised)
         self.origins: dict[str, JSON] = {}
         self.turn: JSON | None = None
@@ -32,6 +38,19 @@ class ToolboxReading:
         self._usage: OrderedDict[str, dict[str, JSON]] = OrderedDict()
         self._asked: dict[int, tuple[str, JSON]] = {}
         self.feed(events)
+
+    @property
+    def closed(self) -> bool:
+        return self._before_leaving is not None and not self._mounted
+
+    @property
+    def toolbox(self) -> Track:
+        return self._before_leaving[0] if self._before_leaving and self.closed else self._toolbox
+
+    @property
+    def mounted(self) -> set[str]:
+        """The servers of `toolbox`, also those that offer nothing."""
+        return self._before_leaving[1] if self._before_leaving and self.closed else self._mounted
 
     def feed(self, events: Iterable[Event]) -> bool:
         """Read more events; True when one of them may have changed what is shown."""
@@ -52,17 +71,27 @@ class ToolboxReading:
         origins = {text(name): mapping(origin) for name, origin in mapping(body.get("origins")).items()}
         self.origins = self.origins | origins
         listed = told_apart([_tool(schema, origins, event.seq) for schema in entries(body.get("schemas"))])
-        self.toolbox.put({"kind": "said", "text": text(body.get("cause"))}, event.seq, listed, self.turn)
+        cause = text(body.get("cause"))
+        self._came_or_went(event.server, leaves=cause == f"{event.server} leaves")
+        self._toolbox.put({"kind": "said", "text": cause}, event.seq, listed, self.turn)
         self._warned(event, [text(warning) for warning in entries(body.get("warnings"))])
         return True
+
+    def _came_or_went(self, server: str, leaves: bool) -> None:
+        if not leaves:
+            self._before_leaving = None
+            self._mounted |= {server} if server else set()
+            return
+        self._before_leaving = self._before_leaving or (self._toolbox.copy(), set(self._mounted))
+        self._mounted.discard(server)
 
     def _warned(self, event: Event, said: list[str]) -> None:
         """A server's warnings stand until it leaves without one."""
         kept = self._warnings.setdefault(event.server, [])
         kept += [warning for warning in said if warning not in kept]
-        if not said and event.server and event.server not in self.toolbox.servers():
+        if not said and event.server and event.server not in self._toolbox.servers():
             del self._warnings[event.server]
-        self.toolbox.warnings = [warning for warnings in self._warnings.values() for warning in warnings]
+        self._toolbox.warnings = [warning for warnings in self._warnings.values() for warning in warnings]
 
     def _sent(self, event: Event, body: JSON) -> bool:
         run = self._runs.setdefault(event.connection, len(self._runs) + 1)

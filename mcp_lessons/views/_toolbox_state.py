@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from ._toolbox_reading import ToolboxReading
 from ._toolbox_tokens import JSON, exact, pruned
 from ._toolbox_track import Key, Step, Tool, Track, row
+from ._toolbox_warnings import sentences, unusable
 
 ROWS_SENT = 500
 """Rows of one list that a page or a table gets; the others are counted."""
@@ -26,7 +27,7 @@ def state(reading: ToolboxReading) -> JSON:
 
 
 def _first(reading: ToolboxReading, names: list[str]) -> str:
-    """The first list of `ORDER` in which a server has tools: after a toolbox is closed, what was sent."""
+    """The first list of `ORDER` in which a server has tools. It stays the same when the toolbox is closed."""
     found = [name for name in ORDER if name in names]
     with_servers = [name for name in found if any(tracks(reading)[name].servers())]
     return next(iter(with_servers + found), "")
@@ -34,10 +35,9 @@ def _first(reading: ToolboxReading, names: list[str]) -> str:
 
 def _list(reading: ToolboxReading, name: str, track: Track) -> JSON:
     tools = list(track.tools.values())
-    offered = {(tool.server, tool.tool): tool.entry for tool in _offered(reading).present()}
+    offered = {tool_of(tool): tool.entry for tool in _offered(reading).present()}
     rows = [_row(reading, name, tool, offered) for tool in tools[:ROWS_SENT]]
     present = track.present()
-    warnings = [] if name == "advertised" else track.warnings
     return {
         "rows": rows,
         "rows_left": len(tools[ROWS_SENT:]),
@@ -46,9 +46,9 @@ def _list(reading: ToolboxReading, name: str, track: Track) -> JSON:
         "servers": _by_server(tools),
         "steps": [_step(step) for step in track.steps],
         "steps_dropped": track.steps_dropped,
-        "warnings": [pruned(warning, characters=500) for warning in warnings[:50]],
+        "warnings": sentences(reading, name),
+        "closed": name == "toolbox" and reading.closed,
         "measured": _measured(reading, name, present),
-        "unread": sorted(reading.listings.unread) if name == "advertised" else [],
         "turn": reading.turn if name == "sent" else None,
     }
 
@@ -57,7 +57,7 @@ def _row(reading: ToolboxReading, name: str, tool: Tool, offered: dict[Key, JSON
     """`offered` is what the model is offered, by server and the server's own name of the tool."""
     shown = row(tool)
     source = tool if name == "advertised" else _source(reading, tool)
-    received = offered.get((tool.server, tool.tool)) if name == "advertised" else tool.entry
+    received = tool.entry if name != "advertised" else None if unusable(tool) else offered.get(tool_of(tool))
     if source and name != "advertised":
         # What the server said, before the toolbox prepared it, is what a reader is warned of too.
         shown["findings"] = _merged(shown["findings"], source.findings)
@@ -67,9 +67,13 @@ def _row(reading: ToolboxReading, name: str, tool: Tool, offered: dict[Key, JSON
     return pruned(shown) | {key: pruned(entry) for key, entry in entries.items()}
 
 
+def tool_of(tool: Tool) -> Key:
+    return (tool.server, tool.tool)
+
+
 def _source(reading: ToolboxReading, tool: Tool) -> Tool | None:
     """The tool as its server advertised it; None for a Python function."""
-    return reading.advertised.tools.get((tool.server, tool.tool)) if tool.server else None
+    return reading.advertised.tools.get(tool_of(tool)) if tool.server else None
 
 
 def _offered(reading: ToolboxReading) -> Track:
@@ -81,7 +85,11 @@ def _membership(reading: ToolboxReading, name: str, tool: Tool, received: JSON |
     """Whether the tool is in this list and not in the next one."""
     if tool.removed:
         return []
-    if name == "advertised" and received is None and tool.server in reading.toolbox.servers():
+    if (
+        name == "advertised"
+        and received is None
+        and tool.server in {*reading.mounted, *reading.toolbox.servers()}
+    ):
         return [{"kind": "left-out"}]
     sent = reading.sent.tools.get(tool.key)
     if name == "toolbox" and reading.sent.steps and not tool.badge and (sent is None or sent.removed):

@@ -75,9 +75,8 @@ def other_lists(shown: JSON) -> list[str]:
 
 
 def warning_lines(listed: JSON) -> list[str]:
-    words = table("toolbox")
-    unread = [fill(words["unread"], server=server or words["aServer"]) for server in listed["unread"]]
-    return [f"⚠ {warning}" for warning in [*unread, *listed["warnings"]]]
+    closed = [table("toolbox")["closed"]] if listed["closed"] else []
+    return [*closed, *(f"⚠ {warning}" for warning in listed["warnings"])]
 
 
 def marks(row: JSON) -> list[str]:

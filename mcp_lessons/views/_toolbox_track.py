@@ -70,12 +70,20 @@ class Track:
         self._base: dict[Key, Tool] = {}
         self._pinned: dict[Key, str] = {}
 
+    def copy(self) -> "Track":
+        """The list and its history as they are now, to be shown later."""
+        other = Track()
+        other.tools, other.steps, other.warnings = dict(self.tools), list(self.steps), list(self.warnings)
+        other.steps_dropped = self.steps_dropped
+        return other
+
     def present(self) -> list[Tool]:
         """The tools that the list holds now, in its order."""
         return [tool for tool in self.tools.values() if not tool.removed]
 
-    def servers(self) -> set[str]:
-        return {tool.server for tool in self.present()}
+    def servers(self) -> dict[str, None]:
+        """The servers of the tools that are there, in their order."""
+        return dict.fromkeys([tool.server for tool in self.present()])
 
     def put(
         self, cause: JSON, seq: int, listed: Iterable[Tool], since: JSON | None = None, mark: Any = None

@@ -63,7 +63,8 @@ def test_a_real_run_is_drawn_turn_by_turn_and_views_of_it_agree(lab: Lab, lab_pa
     assert re.search(r"wire \d+–\d+", live)
     widths = page.evaluate(WIDTHS)
     assert widths[-1] == max(widths) == 100
-    assert page.locator("[role=radio][aria-checked=true]").inner_text().startswith("Sent")
+    first = page.locator("[role=radio][aria-checked=true]").inner_text()
+    assert first.startswith("Would be sent") and "closed" in first  # the toolbox is, its list stays
     sent = page.locator(".mb-slot-totals").inner_text()
     context = page.locator(".mo-bar").first.get_attribute("aria-label") or ""
     tools = sum(int(one) for one in re.findall(r"tools of \w+ ≈(\d+)", context))
