@@ -25,6 +25,7 @@ from .views._terminal import plain, printed, utf8_output
 QUESTION = "How do I get from Tessaby to Larkmoor on Saturday, and will it rain there?"
 NOTEBOOKS = Path(__file__).resolve().parent.parent / "notebooks"
 FIRST = "00_start_here.ipynb"
+LAB_SETTINGS = Path(__file__).resolve().parent / "course" / "lab"
 NO_NOTEBOOKS = (
     f"the notebooks are not in {NOTEBOOKS}: they do not come with an installed package.\n"
     "Get the course as a folder (git clone), and in it run `make lab`, or `pip install -e .` and this again."
@@ -104,7 +105,8 @@ def lab(options: list[str]) -> int:
         return 1
     as_root = ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
     place = [f"--ServerApp.root_dir={NOTEBOOKS}", f"--LabApp.default_url=/lab/tree/{FIRST}"]
-    command = [sys.executable, "-m", "jupyterlab", *place, *as_root, *options]
+    offline = f"--LabApp.app_settings_dir={LAB_SETTINGS}"  # it neither looks for news nor asks whether to
+    command = [sys.executable, "-m", "jupyterlab", *place, offline, *as_root, *options]
     if os.name == "nt":
         return subprocess.call(command)
     os.execv(command[0], command)  # Ctrl-C then means JupyterLab alone

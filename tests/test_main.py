@@ -261,6 +261,10 @@ def test_lab_opens_jupyterlab_at_the_first_lesson(tmp_path):
             said += line
         assert found[0].endswith("/lab/tree/00_start_here.ipynb")
         assert kind_of_file(found[0].replace("/lab/tree", "/api/contents") + "?content=0") == "notebook"
+        plugin = "@jupyterlab/apputils-extension:notification"
+        settings = f"{found[0].partition('/lab/')[0]}/lab/api/settings/{plugin}"
+        with urllib.request.urlopen(settings, timeout=30) as reply:  # "none" would mean: ask the reader
+            assert json.load(reply)["schema"]["properties"]["fetchNews"]["default"] == "false"
     finally:
         process.terminate()
         process.communicate(timeout=30)
