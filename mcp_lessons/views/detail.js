@@ -12,14 +12,14 @@ const D = T.detail;
 const MARKED = new Set(["id", "method", "turn"]);
 const EXACT = 20000;
 
-/** The pane for what `state` has chosen. */
-export function detail(state, store) {
+/** The pane for what `state` has chosen; `close()` is called by its button. */
+export function detail(state, store, close) {
   const entry = state.chosen;
-  if (!entry) return [el("p", { class: "mt-none ml-dim", text: D.none })];
+  if (!entry) return [];
   const { asked, answer, hidden } = state.revealed();
   const number = store.numberOf(entry.server);
   return [
-    title(entry, state.seen(entry), number),
+    title(entry, state.seen(entry), number, close),
     el("div", { class: `mt-why ${serverClass(number)}` }, explain(state.seen(entry), ends(entry)).map((one) => el("p", { text: one }))),
     asked ? part(asked, store, state, entry) : null,
     answer && answer !== asked ? part(answer, store, state, entry) : null,
@@ -27,11 +27,12 @@ export function detail(state, store) {
   ];
 }
 
-function title(entry, shown, number) {
+function title(entry, shown, number, close) {
   const [from, to] = ends(entry);
   const way = from === to ? laneName(from) : fill(D.path, { from: laneName(from), to: laneName(to) });
   const chip = entry.id === undefined || entry.kind === "noise" ? null : el("span", { class: "mt-id", text: fill(entry.kind === "model" ? T.words.turn : T.words.id, { id: idText(entry.id) }) });
   return el("div", { class: `mt-title ${serverClass(number)}` },
+    button({ icon: "close", label: D.close, class: "mt-close", onclick: close }),
     el("h3", {}, el("span", { class: "ml-mono", text: entry.method || words(entry).word }), chip),
     el("p", { class: "ml-dim" }, [way, duration(shown.took)].filter(Boolean).join(" · "), " · ", status(shown)));
 }

@@ -3,6 +3,7 @@
 const SIDE = 34; // room left of the first and right of the last lane, in em/14
 const LEAST = 110; // between two lanes
 const NEAR = 0.75; // from a model to the client
+const BETWEEN_HEADS = 6;
 const DEEPEST = 3; // bars drawn beside each other on one lane
 
 /** The lanes in order: the models, the client, the servers. Each is {key, kind, name}. */
@@ -60,6 +61,28 @@ export function placeLanes(lanes, width, scale = 1) {
 /** Half of what a lane's name needs, or so. */
 function sideFor({ name }) {
   return Math.min(Math.max(SIDE, name.length * 4.4 + 26), 96);
+}
+
+/**
+ * How wide the head of each lane may be, in pixels: as wide as its name needs, but never over its neighbour
+ * or the edge of the diagram. A short name leaves its room to a long one beside it.
+ */
+export function headWidths(lanes, { x, width }, scale = 1) {
+  const at = lanes.map(({ key }) => x[key]);
+  const half = lanes.map((lane, i) => Math.min((nameWidth(lane) * scale) / 2, at[i], width - at[i]));
+  for (let i = 0; i + 1 < lanes.length; i += 1) {
+    const room = at[i + 1] - at[i] - BETWEEN_HEADS;
+    if (half[i] + half[i + 1] <= room) continue;
+    if (half[i] <= room / 2) half[i + 1] = room - half[i];
+    else if (half[i + 1] <= room / 2) half[i] = room - half[i + 1];
+    else half[i] = half[i + 1] = room / 2;
+  }
+  return half.map((one) => Math.floor(2 * one));
+}
+
+/** What a head takes with its mark and its frame, or a little more. */
+function nameWidth({ kind, name }) {
+  return kind === "client" ? 64 : Math.min(name.length * 8.6 + 38, 260);
 }
 
 /**

@@ -1,7 +1,7 @@
 // Rows of the sequence diagram: lifelines, bars of activity, arrows, notes.
 
 import { el, svg, icon, serverClass, serverMark, fill } from "./common.js";
-import { barsOn, ends, lanesOf, placeLanes } from "./layout.js";
+import { barsOn, ends, headWidths, lanesOf, placeLanes } from "./layout.js";
 import { duration, flagWords, idText, words } from "./words.js";
 import T from "./text/traffic.json" with { type: "json" };
 
@@ -16,10 +16,9 @@ export function place(store, width, scale) {
 
 /** The names above the lifelines. */
 export function laneHeads(placed, store) {
-  const xs = placed.lanes.map(({ key }) => placed.x[key]);
-  const room = (i) => Math.min(xs[i] - (xs[i - 1] ?? -Infinity), (xs[i + 1] ?? Infinity) - xs[i], 240) - 6;
+  const widths = headWidths(placed.lanes, placed, placed.scale);
   return el("div", { class: "mt-lanes" }, placed.lanes.map((lane, i) =>
-    el("span", { class: `mt-lane mt-lane-${lane.kind} ${serverClass(store.numberOf(lane.name))}`, style: `left:${xs[i]}px;max-width:${room(i)}px`, title: lane.kind === "model" ? `${T.modelLane}: ${lane.name}` : lane.name || undefined },
+    el("span", { class: `mt-lane mt-lane-${lane.kind} ${serverClass(store.numberOf(lane.name))}`, style: `left:${placed.x[lane.key]}px;max-width:${widths[i]}px`, title: lane.kind === "model" ? `${T.modelLane}: ${lane.name}` : lane.name || undefined },
       lane.kind === "client" ? T.client : [serverMark(Math.max(store.numberOf(lane.name), 0)), el("span", { text: lane.name })])));
 }
 

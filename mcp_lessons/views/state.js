@@ -87,6 +87,11 @@ export class ViewState {
     this.changed();
   }
 
+  unchoose() {
+    this.chosen = null;
+    this.changed();
+  }
+
   /** Step to the `position`th message that passes; to the last one means: to the newest, and on. */
   stepTo(position) {
     const n = Math.min(Math.max(position, 1), this.all.length);

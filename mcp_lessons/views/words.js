@@ -75,9 +75,14 @@ function block(item) {
 function ofProcess(body, raw) {
   const { event, command, status, signal } = body;
   const word = own(W, event) ?? text(event ?? T.kinds.process);
-  if (event === "spawned" && Array.isArray(command)) return { word, text: shorten(command.join(" "), LONG), mark: "" };
+  if (event === "spawned" && Array.isArray(command)) return { word, text: shorten([programName(command[0]), ...command.slice(1)].join(" "), LONG), mark: "" };
   if (event === "exited") return { word, text: status < 0 ? fill(W.bySignal, { n: -status }) : fill(W.status, { n: text(status) }), mark: "" };
   return { word, text: text(signal ?? (W[event] ? "" : shorten(raw, LONG))), mark: "" };
+}
+
+/** The last word of the path of a program; the whole path stands in the detail. */
+function programName(path) {
+  return String(path ?? "").split(/[/\\]/).at(-1);
 }
 
 function ofToolbox({ cause, schemas, warnings }) {

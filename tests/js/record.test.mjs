@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { passing, parseQuery } from "../../mcp_lessons/views/filter.js";
-import { activity, axis, barsOn, ends, gone, lanesOf, placeLanes } from "../../mcp_lessons/views/layout.js";
+import { activity, axis, barsOn, ends, gone, headWidths, lanesOf, placeLanes } from "../../mcp_lessons/views/layout.js";
 import { KEPT, Store, isWrong, tally } from "../../mcp_lessons/views/record.js";
 import { ViewState } from "../../mcp_lessons/views/state.js";
 
@@ -125,6 +125,18 @@ test("the model stands left of the client, servers right, in order of appearance
   assert.deepEqual(ends(made.entries[1]), ["client", "model oracle"]);
   const { x } = placeLanes(lanesOf(made), 800);
   assert.ok(x["model oracle"] < x.client && x.client < x["server weather"]);
+});
+
+test("heads leave room to their neighbours: a short name gives it to a long one", () => {
+  const lanes = ["m".repeat(30), "", "a", "b".repeat(30), "c".repeat(30)].map((name, i) => ({ key: `k${i}`, kind: i === 1 ? "client" : i ? "server" : "model", name }));
+  for (const width of [300, 640, 900, 2000]) {
+    const placed = placeLanes(lanes, width);
+    const widths = headWidths(lanes, placed);
+    const ends = lanes.flatMap(({ key }, i) => [placed.x[key] - widths[i] / 2, placed.x[key] + widths[i] / 2]);
+    assert.deepEqual(ends, [...ends].sort((a, b) => a - b));
+    assert.ok(ends[0] >= 0 && ends.at(-1) <= placed.width);
+    assert.ok(widths[0] > widths[1]);
+  }
 });
 
 test("a lifeline ends when the process exits, and begins again when it is started", () => {
