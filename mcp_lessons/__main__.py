@@ -19,7 +19,6 @@ from .results import Tool
 from .stdio import StdioTransport
 from .toolbox import Toolbox
 from .traffic import Traffic
-from .views._page import save_html
 from .views._terminal import plain, printed, utf8_output
 
 QUESTION = "How do I get from Tessaby to Larkmoor on Saturday, and will it rain there?"
@@ -95,7 +94,7 @@ def recorded(options: argparse.Namespace) -> Iterator[Traffic]:
             if options.save:
                 traffic.save(options.save)
             if options.html:
-                save_html(traffic, options.html)
+                traffic.save_html(options.html)
 
 
 def lab(options: list[str]) -> int:

@@ -130,6 +130,13 @@ class Traffic:
             for event in self:
                 file.write(json.dumps(_as_fields(event)) + "\n")
 
+    def save_html(self, path: str | Path) -> None:
+        """Write the newest 10,000 events as one page that draws them as TrafficView does, with no kernel
+        and no network. Keys, tokens and passwords are left out."""
+        from .views._page import save_html  # drawing is apart: who never draws needs no views
+
+        save_html(self, path)
+
     @classmethod
     def load(cls, path: str | Path) -> "Traffic":
         """Read a record written by `save`. ValueError, with the line's number, for anything else."""

@@ -18,7 +18,6 @@ from mcp_lessons.views import TrafficView
 from mcp_lessons.views import _bundle as bundled_from
 from mcp_lessons.views import _rows as rows_module
 from mcp_lessons.views._bundle import bundle
-from mcp_lessons.views._page import save_html
 from mcp_lessons.views._redact import redact, redacted
 from mcp_lessons.views._text import visible
 
@@ -473,7 +472,7 @@ def test_python_and_the_page_leave_out_the_same() -> None:
 
 
 def test_a_page_of_its_own_fetches_nothing_and_holds_no_markup_of_a_server(tmp_path: Path) -> None:
-    save_html(hostile_traffic(), tmp_path / "session.html")
+    hostile_traffic().save_html(tmp_path / "session.html")
     page = (tmp_path / "session.html").read_text(encoding="utf-8")
     record = page.split('id="record">')[1].split("</script>")[0]
     assert "<" not in record
@@ -481,6 +480,17 @@ def test_a_page_of_its_own_fetches_nothing_and_holds_no_markup_of_a_server(tmp_p
     outside = page.replace(record, "").replace("http://www.w3.org/2000/svg", "")
     assert not re.search(r"https?://(?!www\.w3\.org|evil)", outside.split("<style>")[0])
     assert "default-src 'none'" in page
+
+
+def test_a_page_whose_scripts_do_not_run_shows_the_table_without_secrets(tmp_path: Path) -> None:
+    traffic = Traffic()
+    ask(traffic.recorder("weather"), 1, "login", api_key="abc123")
+    traffic.save_html(tmp_path / "session.html")
+    page = (tmp_path / "session.html").read_text(encoding="utf-8")
+    table = page.split("<noscript>")[1].split("</noscript>")[0]
+    assert "request: <code>login api_key=…</code>" in table
+    assert "abc123" not in page
+    assert "<title>Traffic: weather</title>" in page
 
 
 # The files

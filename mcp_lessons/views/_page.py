@@ -1,13 +1,13 @@
-"""A record as one page of its own, that fetches nothing: `mcp-lessons trace --html FILE -- COMMAND`."""
+"""A record as one page of its own, that fetches nothing: `Traffic.save_html`, `mcp-lessons trace --html`."""
 
-import html
 from pathlib import Path
 
 from ..traffic import Traffic
 from . import _rows
 from ._bundle import bundle, styles
 from ._redact import redacted
-from ._text import table
+from ._snapshot import traffic_tables
+from ._text import escape, table
 
 _PAGE = """<!doctype html>
 <html lang="en">
@@ -36,10 +36,7 @@ body {{ margin: 16px; background: #fff; }}
 
 
 def save_html(traffic: Traffic, path: str | Path) -> None:
-    """Write the last 10,000 events of `traffic` to `path` as a page with the view of TrafficView.
-
-    Keys, tokens and passwords are left out first. The page needs no kernel and no network.
-    """
+    """See `Traffic.save_html`. Where no script runs (a mail program's preview), the page shows the table."""
     from ._traffic import TrafficView  # the view imports widgets, which a page does not need to be read
 
     events = [redacted(event) for event in traffic]
@@ -52,9 +49,9 @@ def save_html(traffic: Traffic, path: str | Path) -> None:
         "record": None,
     }
     page = _PAGE.format(
-        title=html.escape(table("traffic")["title"]),
+        title=escape(": ".join([table("traffic")["title"], *filter(None, [", ".join(servers)])])[:200]),
         css=styles(*TrafficView.sheets),
-        table="",
+        table=traffic_tables(events)[1],
         record=_rows.dumps(message).replace("<", "\\u003c"),
         esm=bundle("standalone.js"),
     )

@@ -55,14 +55,12 @@ Show = Callable[..., Page]
 
 @pytest.fixture
 def show(tab: Page, tmp_path: Path) -> Iterator[Show]:
-    """`show(traffic)` opens the page that `save_html` makes of it."""
-    from mcp_lessons.views._page import save_html
-
+    """`show(traffic)` opens the page that `traffic.save_html` makes of it."""
     watched = Watched(tab, "file://")
 
     def show_it(traffic: Any, width: int = 1400, height: int = 1000, scheme: str = "light") -> Page:
         path = tmp_path / "traffic.html"
-        save_html(traffic, path)
+        traffic.save_html(path)
         tab.set_viewport_size({"width": width, "height": height})
         tab.emulate_media(color_scheme=scheme, forced_colors="none", reduced_motion="no-preference")
         tab.goto(path.as_uri())

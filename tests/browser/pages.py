@@ -7,14 +7,13 @@ from pathlib import Path
 from playwright.sync_api import Page
 
 from mcp_lessons.traffic import Traffic
-from mcp_lessons.views._page import save_html
 
 
 def empty_page(page: Page) -> Page:
     """A page with a TrafficView of an empty record, to be fed through `window.mcpLessons.store`."""
     with tempfile.TemporaryDirectory(prefix=".pages-") as folder:
         path = Path(folder) / "empty.html"
-        save_html(Traffic(), path)
+        Traffic().save_html(path)
         page.goto(path.as_uri())
         page.wait_for_function("() => window.mcpLessons")
     return page

@@ -15,7 +15,6 @@ from project import ROOT
 
 from browser.lab import chromium_context
 from mcp_lessons import Toolbox, Traffic, choose_llm, run_agent
-from mcp_lessons.views._page import save_html
 
 QUESTION = "How do I get from Tessaby to Larkmoor on Saturday, and will it rain there?"
 FIGURES = ROOT / "notebooks" / "figures"
@@ -42,7 +41,7 @@ def main() -> None:
     traffic = picnic()
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         page_file = Path(folder) / "picnic.html"
-        save_html(traffic, page_file)
+        traffic.save_html(page_file)
         with chromium_context(playwright, find_chromium(), device_scale_factor=1.5) as context:
             page = context.new_page()
             page.set_viewport_size({"width": 1280, "height": 1000})
