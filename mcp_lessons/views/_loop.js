@@ -6,7 +6,7 @@ import { exportMenu } from "./_toolbox_menu.js";
 import { drawnWhenSeen, stateStore, sync } from "./_toolbox_store.js";
 import { number } from "./_toolbox_words.js";
 import { duration } from "./words.js";
-import { merged, ownerOf, questionOf, runsOf, scaleOf, sums, turnName } from "./_loop_layout.js";
+import { merged, otherHalf, ownerOf, questionOf, runsOf, scaleOf, sums, turnName } from "./_loop_layout.js";
 import { budget, callCard, contextBar, contextTable, folded, legend, link, tokenLines } from "./_loop_parts.js";
 import { transcript } from "./_loop_transcript.js";
 import T from "./text/loop.json" with { type: "json" };
@@ -95,6 +95,10 @@ export function mount(root, store, { signal }) {
     entry.node.querySelector(".mo-bar").style.width = `${(100 * turn.figures.in) / scale}%`;
     entry.node.classList.toggle("mo-chosen", owned === -1);
     [...entry.node.querySelectorAll(".mo-call")].forEach((node, n) => node.classList.toggle("mo-chosen", n === owned));
+    for (const node of entry.node.querySelectorAll(".mo-link")) {
+      const card = node.closest(".mo-call");
+      node.setAttribute("aria-current", String(card ? card.classList.contains("mo-chosen") : owned === -1));
+    }
     fresh.set(key, entry);
     return entry.node;
   }
@@ -114,7 +118,12 @@ export function mount(root, store, { signal }) {
       el("div", { class: "mo-main" }, sentRow(turn), saidRow(turn), callsRow(turn), endRow(turn)), sent);
   }
 
-  const choose = (seq) => { chosen = seq; announce(store.record, seq, root); draw(); };
+  const choose = (seq) => {
+    chosen = seq;
+    const owner = ownerOf(allTurns(), seq), call = owner?.turn.calls[owner.call];
+    announce(store.record, seq, root, call ? { server: call.server, tool: call.tool } : null);
+    draw();
+  };
 
   function row(label, content, aside) {
     return el("div", { class: "mo-row" }, el("span", { class: "mo-label", text: label }), el("div", { class: "mo-content" }, content), el("span", { class: "mo-where" }, aside));
@@ -145,9 +154,12 @@ export function mount(root, store, { signal }) {
     return row(T.stopped, el("span", { class: fine ? "mo-outcome" : "mo-warned" }, icon(fine ? "ok" : "warning"), own(T.stop, reason) ?? shorten(reason, 60)));
   }
 
-  /** Arrow keys go from band to band; Enter opens what the model was sent. */
+  /** Arrow keys go from band to band; `[` and `]` step through what was sent, `p` goes to the other half of a
+   * pair; Enter opens what the model was sent. */
   function keys(event) {
     if (event.altKey || event.ctrlKey || event.metaKey || !event.target.closest) return;
+    if (event.key === "[" || event.key === "]") { event.preventDefault(); return step(event.key === "]" ? 1 : -1, event.target); }
+    if (event.key === "p" && chosen !== null) { event.preventDefault(); return choose(otherHalf(allTurns(), chosen) ?? chosen); }
     const bands = [...body.querySelectorAll(".mo-turn")].filter((node) => node.checkVisibility());
     const at = bands.indexOf(event.target.closest(".mo-turn"));
     const on = event.target.classList.contains("mo-turn");
@@ -155,6 +167,18 @@ export function mount(root, store, { signal }) {
     if (event.target.closest(".mo-scroll")) return;
     if (to !== undefined) { bands[to]?.focus(); event.preventDefault(); }
     else if (on && event.key === "Enter") { event.target.querySelector(".mo-toggle").click(); event.preventDefault(); }
+  }
+
+  /** From where the reader is to the next link to the wire, or the one before; it is chosen and has the focus. */
+  function step(by, from) {
+    const links = [...body.querySelectorAll(".mo-link")].filter((node) => node.checkVisibility());
+    const band = from.closest(".mo-turn"), current = links.findIndex((node) => node.getAttribute("aria-current") === "true");
+    const now = links.includes(from) ? links.indexOf(from) : !band || band.contains(links[current] ?? null) ? current : -1;
+    const first = links.findIndex((node) => band?.contains(node));
+    const to = now >= 0 ? now + by : first >= 0 ? (by > 0 ? first : first - 1) : by > 0 ? 0 : links.length - 1;
+    if (!links[to]) return;
+    links[to].click();
+    links[to].focus();
   }
 
   onAnnounced(() => store.record, root, signal, (seq) => { chosen = seq; wish(); });

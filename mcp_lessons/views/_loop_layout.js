@@ -63,6 +63,13 @@ export function ownerOf(turns, seq) {
   return null;
 }
 
+/** The other half of the pair that message `seq` is of: the reply to a request, and back; null if there is none. */
+export function otherHalf(turns, seq) {
+  const owner = ownerOf(turns, seq);
+  const { request, reply } = owner?.turn.calls[owner.call] ?? owner?.turn ?? { request: null, reply: null };
+  return seq === request ? reply : request;
+}
+
 /** The number of a turn as the loop gave it, whatever it is. */
 export function turnName({ turn }) {
   return turn === null || turn === undefined ? "?" : String(turn).slice(0, 20);

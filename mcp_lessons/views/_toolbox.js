@@ -1,8 +1,8 @@
 // The entry of ToolboxView.
 
 import { el } from "./common.js";
-import { announce, biggerButton, recordWidget } from "./page.js";
-import { costBar, growthChart } from "./_toolbox_charts.js";
+import { announce, biggerButton, onAnnounced, recordWidget } from "./page.js";
+import { costBar, growthChart, markSteps, stepOf } from "./_toolbox_charts.js";
 import { counts, subtitle, switcher, totals, warnings, windowChoice } from "./_toolbox_head.js";
 import { csv } from "./_toolbox_layout.js";
 import { exportMenu } from "./_toolbox_menu.js";
@@ -35,9 +35,13 @@ export function mount(root, store, { signal }) {
     slots.subtitle, slots.counts, el("span", { class: "ml-push mb-sums" }, slots.totals, " ", slots.window), menu, biggerButton(root));
   const bar = el("div", { class: "mb-tools" }), body = el("div", { class: "mb-body" });
   const foot = el("p", { class: "mb-foot ml-dim" }), empty = el("p", { class: "mb-empty", text: T.empty });
-  const choose = (seq) => announce(store.record, seq, root);
+  const choose = (seq, about = null) => {
+    mark(seq, about);
+    announce(store.record, seq, root, about);
+  };
   const table = toolTable({ indexOf, choose, onquery: (query) => { chosen.query = query; draw(); } });
   const kept = { switcher: remembering(), warnings: remembering(), charts: remembering(), window: remembering() };
+  const selected = { seq: null, about: null };
   root.setAttribute("role", "region");
   root.setAttribute("aria-label", T.title);
   root.append(head, bar, body);
@@ -53,6 +57,22 @@ export function mount(root, store, { signal }) {
     foot.textContent = [T.estimateHow, now.list.measured ? T.measuredHow : ""].join(" ").trim();
     table.update(now.list, now.name, now.lists, chosen.query);
     sync(body, [kept.warnings(JSON.stringify(now.list.warnings), () => warnings(now.list)), charts, table.node, foot]);
+    mark(selected.seq, selected.about);
+  }
+
+  /** Show what the reader chose, here or in another view: a step of the growth, the tools of a message, a tool. */
+  function mark(seq, about) {
+    Object.assign(selected, { seq, about });
+    markSteps(body, seq);
+    table.mark(seq, about);
+  }
+
+  function keys(event) {
+    if (event.altKey || event.ctrlKey || event.metaKey || event.target.closest("input, select")) return;
+    if (event.key === "/") table.search.focus();
+    else if (event.key === "[" || event.key === "]") stepOf(body, event.key === "]" ? 1 : -1)?.click();
+    else return;
+    event.preventDefault();
   }
 
   function drawHead({ lists, name, list, window }) {
@@ -66,6 +86,8 @@ export function mount(root, store, { signal }) {
     if (focused) bar.querySelector('[aria-checked="true"]')?.focus();
   }
 
+  root.addEventListener("keydown", keys);
+  onAnnounced(() => store.record, root, signal, mark);
   signal.addEventListener("abort", store.subscribe(drawnWhenSeen(root, signal, draw)));
   draw();
 }

@@ -24,7 +24,7 @@ export function costBar(list, indexOf) {
 export function growthChart(list, indexOf, choose) {
   const { columns, left } = growth(list.steps, STEPS_SHOWN);
   const dropped = left + list.steps_dropped;
-  const columnOf = ({ step, parts }) => el("li", {}, el("button", { type: "button", class: "mb-step", title: stepSentence(step), on: { click: () => choose(step) } },
+  const columnOf = ({ step, parts }) => el("li", {}, el("button", { type: "button", class: "mb-step", title: stepSentence(step), data: { seq: step.seq }, on: { click: () => choose(step) } },
     el("span", { class: "ml-offscreen", text: stepSentence(step) }),
     el("span", { class: "mb-step-total", "aria-hidden": "true", text: fill(T.tokensShort, { n: number(step.tokens) }) }),
     el("span", { class: "mb-stack", "aria-hidden": "true" }, parts.map((part) => el("span", { class: `${serverClass(indexOf(part.server))} ${hatch(indexOf(part.server))}`, style: `height: ${part.height}%` }))),
@@ -33,6 +33,19 @@ export function growthChart(list, indexOf, choose) {
   return el("section", { class: "mb-chart mb-growth" }, el("div", { class: "mb-label", text: T.growth }),
     el("ol", { class: "mb-steps", "aria-label": T.growth }, columns.map(columnOf)),
     dropped ? el("div", { class: "ml-dim", text: plural(dropped, T.growthDropped) }) : null);
+}
+
+/** Mark the column of the step that message `seq` is, in `body`. */
+export function markSteps(body, seq) {
+  for (const node of body.querySelectorAll(".mb-step")) node.setAttribute("aria-current", String(Number(node.dataset.seq) === seq));
+}
+
+/** The column after the marked one (`by` 1) or before it (-1), with the focus; the newest where none is marked. */
+export function stepOf(body, by) {
+  const all = [...body.querySelectorAll(".mb-step")], now = all.findIndex((node) => node.getAttribute("aria-current") === "true");
+  const to = all[now < 0 ? (by > 0 ? 0 : all.length - 1) : now + by];
+  to?.focus();
+  return to;
 }
 
 /** The pattern of server number `n`, told apart without colour; -1 is that of the reader's own functions. */

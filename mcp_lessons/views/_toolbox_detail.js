@@ -2,7 +2,7 @@
 
 import { copyButton, el, fill } from "./common.js";
 import { jsonTree } from "./tree.js";
-import { differs, keptBack } from "./_toolbox_layout.js";
+import { changed, differs, keptBack } from "./_toolbox_layout.js";
 import { fieldName, findingWords, number } from "./_toolbox_words.js";
 import T from "./text/toolbox.json" with { type: "json" };
 
@@ -85,5 +85,6 @@ function received(row, name, lists, choose) {
 }
 
 function before(row) {
-  return row.before ? shape(D.before, row.before, {}) : null;
+  const now = row.before?.function ? row.received : row.advertised;
+  return row.before ? shape(D.before, row.before, { mark: (path) => changed(row.before, now, path), open: 5 }) : null;
 }

@@ -64,6 +64,11 @@ export function differs(received, advertised, path) {
   return twin !== null && JSON.stringify(at(received, path)) !== JSON.stringify(at(advertised, twin));
 }
 
+/** Whether the value at `path` of an entry is another one in the entry of now. */
+export function changed(before, now, path) {
+  return JSON.stringify(at(before, path)) !== JSON.stringify(at(now, path));
+}
+
 /** Where a value of `tools=` stands in the advertised entry; null for the wrapping, which stands nowhere. */
 export function twinPath(path) {
   const [first, second, ...rest] = path;

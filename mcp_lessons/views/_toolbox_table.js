@@ -13,7 +13,7 @@ const NAME = 160;
 const LONG = 24; // from here on the table scrolls in itself
 const ICONS = { new: "plus", changed: "notification", removed: "close", "left-out": "close", unsent: "clock" };
 
-/** {node, search, update(list, name, lists, query)}: rows that did not change keep their elements, open as they are. */
+/** {node, search, update(list, name, lists, query), mark(seq, about)}: rows that did not change keep their elements, open as they are. */
 export function toolTable({ indexOf, onquery, choose }) {
   const open = new Set(), folded = new Set(); // keys of rows, and of groups
   let cache = new Map(), current = null, most = SHOWN_AT_ONCE, last = [];
@@ -133,12 +133,21 @@ export function toolTable({ indexOf, onquery, choose }) {
     else if (event.key === "Enter" || event.key === " ") toggle(row);
     else if (event.key === "ArrowRight") toggle(row, true);
     else if (event.key === "ArrowLeft") toggle(row, false);
-    else if (event.key === "/") search.focus();
     else return;
     event.preventDefault();
   }
 
-  return { node, search, update };
+  /** Mark the tools that message `seq` of the record brought, or the one that it is `about`. */
+  function mark(seq, about) {
+    for (const { row, data } of cache.values()) {
+      if (!data) continue;
+      const [tool] = data;
+      const is = about ? tool.server === about.server && tool.tool === about.tool : seq !== null && tool.advertised_seq === seq;
+      row.setAttribute("aria-selected", String(is));
+    }
+  }
+
+  return { node, search, update, mark };
 }
 
 function sumsOf(list, server) {

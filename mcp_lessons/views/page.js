@@ -171,14 +171,15 @@ export function biggerButton(root) {
   return node;
 }
 
-/** Tell the other views of the same record that the reader chose message `seq`. */
-export function announce(record, seq, from) {
-  document.dispatchEvent(new CustomEvent("mcp-lessons-select", { detail: { record, seq, from } }));
+/** Tell the other views of the same record that the reader chose message `seq`; `about` is the tool that it
+ * calls, {server, tool}, if any. */
+export function announce(record, seq, from, about = null) {
+  document.dispatchEvent(new CustomEvent("mcp-lessons-select", { detail: { record, seq, from, about } }));
 }
 
-/** Hear what is chosen in other views of the record: `callback(seq)`. `record()` is asked each time. */
+/** Hear what is chosen in other views of the record: `callback(seq, about)`. `record()` is asked each time. */
 export function onAnnounced(record, self, signal, callback) {
   document.addEventListener("mcp-lessons-select", ({ detail }) => {
-    if (detail.record === record() && detail.from !== self) callback(detail.seq);
+    if (detail.record === record() && detail.from !== self) callback(detail.seq, detail.about);
   }, { signal });
 }

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import {
-  contextOf, merged, ownerOf, partsOf, questionOf, runsOf, scaleOf, sums,
+  contextOf, merged, otherHalf, ownerOf, partsOf, questionOf, runsOf, scaleOf, sums,
 } from "../../mcp_lessons/views/_loop_layout.js";
 import { transcript } from "../../mcp_lessons/views/_loop_transcript.js";
 
@@ -62,6 +62,11 @@ test("the context of a turn is what it kept and what was new", () => {
 test("a message of the wire belongs to its call, and a message of the model to its turn", () => {
   const turns = [turn(0, { calls: [call(), call({ request: 13, reply: 19 })] })];
   assert.deepEqual([ownerOf(turns, 19).call, ownerOf(turns, 11).call, ownerOf(turns, 3)], [1, -1, null]);
+});
+
+test("the other half of a request is its reply, and back", () => {
+  const turns = [turn(0, { calls: [call(), call({ request: 13, reply: null })] })];
+  assert.deepEqual([12, 14, 10, 11, 13, 99].map((seq) => otherHalf(turns, seq)), [14, 12, 11, 10, null, null]);
 });
 
 test("the question is the last thing that the user said", () => {

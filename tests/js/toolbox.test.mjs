@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import {
-  csv, differs, grouped, growth, keptBack, percentages, prefixOf, shareOf, twinPath, windowName,
+  changed, csv, differs, grouped, growth, keptBack, percentages, prefixOf, shareOf, twinPath, windowName,
 } from "../../mcp_lessons/views/_toolbox_layout.js";
 import { stateStore } from "../../mcp_lessons/views/_toolbox_store.js";
 import { badgeWords, causeWords, findingWords, stepSentence } from "../../mcp_lessons/views/_toolbox_words.js";
@@ -67,6 +67,13 @@ test("a value that differs from what was advertised is marked, and the wrapping 
   assert.equal(differs(received, advertised, ["function", "description"]), false);
   assert.equal(differs(received, advertised, ["function", "parameters", "properties", "a", "type"]), true);
   assert.deepEqual(twinPath(["function", "parameters", "a"]), ["inputSchema", "a"]);
+});
+
+test("what an entry had before and has no more is marked, and nothing else", () => {
+  const before = { function: { name: "a", description: "old", parameters: { type: "object" } } };
+  const now = { function: { name: "a", description: "new", parameters: { type: "object" } } };
+  assert.deepEqual([["function", "description"], ["function", "name"]].map((path) => changed(before, now, path)), [true, false]);
+  assert.equal(changed(before, null, ["function", "name"]), true);
 });
 
 test("the CSV quotes what a spreadsheet would take for a formula", () => {
