@@ -1,17 +1,18 @@
 // The entry of LoopView: a band for each turn of each run.
 
-import { el, fill, icon, own, plural, shorten } from "./common.js";
+import { el, fill, icon, plural, shorten } from "./common.js";
 import { announce, biggerButton, onAnnounced, recordWidget } from "./page.js";
 import { exportMenu } from "./_toolbox_menu.js";
 import { drawnWhenSeen, stateStore, sync } from "./_toolbox_store.js";
 import { number } from "./_toolbox_words.js";
 import { duration } from "./words.js";
 import { merged, otherHalf, ownerOf, questionOf, runsOf, scaleOf, sums, turnName } from "./_loop_layout.js";
-import { budget, callCard, contextBar, contextTable, folded, legend, link, tokenLines } from "./_loop_parts.js";
+import { budget, callCard, contextBar, contextTable, folded, legend, link, stopped, tokenLines } from "./_loop_parts.js";
 import { transcript } from "./_loop_transcript.js";
 import T from "./text/loop.json" with { type: "json" };
 
 const TURNS_SHOWN = 100;
+const LONG = 12; // from here on the bands scroll in themselves
 const WHOLE = 1500; // what the model says is shown whole up to here
 
 /** All turns, by run and number. */
@@ -25,15 +26,15 @@ export function mount(root, store, { signal }) {
   let chosen = null, cache = new Map();
   const indexOf = (server) => store.servers.indexOf(server);
   const allTurns = () => [...(store.value ?? new Map()).values()];
-  const facts = el("span", { class: "mo-facts" }), sumsSlot = el("span", { class: "ml-push", title: T.estimateHow });
+  const facts = el("span", { class: "mo-facts" }), sumsSlot = el("span", { title: T.estimateHow });
   const menu = exportMenu(T.export, [
     [T.exportMarkdown, () => "loop.md", () => transcript(runsOf(allTurns()))],
     [T.exportJson, () => "loop.json", () => JSON.stringify(runsOf(allTurns()), null, 2)],
   ]);
-  const body = el("div", { class: "mo-body" }), empty = el("p", { class: "mo-empty", text: T.empty }), foot = el("div", { class: "mo-foot" });
+  const body = el("div", { class: "mo-body" }), empty = el("p", { class: "mo-empty", text: T.empty }), foot = el("div", { class: "mo-foot" }), scroll = el("div", { class: "mo-runs" });
   root.setAttribute("role", "region");
   root.setAttribute("aria-label", T.title);
-  root.append(el("div", { class: "ml-head" }, el("div", { class: "ml-title", role: "heading", "aria-level": "2", text: T.title }), facts, sumsSlot, menu, biggerButton(root)), body);
+  root.append(el("div", { class: "ml-head" }, el("div", { class: "ml-title", role: "heading", "aria-level": "2", text: T.title }), facts, el("span", { class: "mb-ends" }, sumsSlot, menu, biggerButton(root))), body);
   body.addEventListener("keydown", keys);
 
   function draw() {
@@ -47,7 +48,11 @@ export function mount(root, store, { signal }) {
     const nodes = runs.map((run, i) => runNode(run, runs.length, i === runs.length - 1, at));
     cache = at.fresh;
     foot.replaceChildren(legend(turns, indexOf), el("p", { class: "ml-dim", text: `${fill(T.scale, { n: number(at.scale) })} ${T.estimateHow}` }));
-    sync(body, [...nodes, foot]);
+    const atEnd = scroll.firstChild && scroll.scrollHeight - scroll.scrollTop - scroll.clientHeight < 4;
+    scroll.classList.toggle("mo-long", turns.length > LONG);
+    sync(scroll, nodes);
+    sync(body, [scroll, foot]);
+    if (atEnd && scroll.classList.contains("mo-long")) scroll.scrollTop = scroll.scrollHeight;
     if (focused?.isConnected && focused !== document.activeElement) focused.focus({ preventScroll: true });
   }
 
@@ -55,8 +60,7 @@ export function mount(root, store, { signal }) {
     if (!turns.length) return [];
     const total = sums(turns), last = runs.at(-1).turns.at(-1);
     const warned = (n, forms, name, css) => (n ? el("span", { class: `ml-count ${css}` }, icon(name), plural(n, forms)) : null);
-    const used = runs.length === 1 ? budget(total.turns, last.max_turns) : null;
-    return [runs.length > 1 ? el("span", { class: "ml-count", text: plural(runs.length, T.runs) }) : null, used ?? el("span", { class: "ml-count", text: plural(total.turns, T.turns) }),
+    return [runs.length > 1 ? el("span", { class: "ml-count", text: plural(runs.length, T.runs) }) : null, budget(total.turns, runs.length === 1 ? last.max_turns : null),
       el("span", { class: "ml-count" }, icon("right"), plural(total.calls, T.calls)),
       warned(total.toolErrors, T.toolErrors, "warning", "mo-warned"), warned(total.protocolErrors, T.protocolErrors, "error", "ml-bad"), warned(total.modelErrors, T.modelErrors, "error", "ml-bad")].filter(Boolean);
   }
@@ -73,7 +77,7 @@ export function mount(root, store, { signal }) {
     earlier.firstChild.textContent = plural(from, T.earlierTurns);
     sync(bands, open ? [from ? earlier : null, ...turns.slice(from).map((turn, i) => kept(turn, turns, from + i, at))] : []);
     if (many === 1) return bands;
-    title.replaceChildren(el("b", { text: fill(T.run, { run }) }), el("span", { class: "mo-question", text: questionOf(turns).slice(0, 200) }), el("span", { class: "ml-dim", text: plural(turns.length, T.turns) }));
+    title.replaceChildren(el("b", { text: fill(T.run, { run }) }), el("span", { class: "mo-question", text: questionOf(turns).slice(0, 200) }), ...[stopped(turns.at(-1).end)].filter(Boolean), budget(turns.length, turns.at(-1).max_turns));
     sync(details, [title, bands]);
     details.open = open;
     return details;
@@ -149,9 +153,7 @@ export function mount(root, store, { signal }) {
   }
 
   function endRow(turn) {
-    if (!turn.end) return null;
-    const reason = turn.end.stop_reason, fine = reason === "answer";
-    return row(T.stopped, el("span", { class: fine ? "mo-outcome" : "mo-warned" }, icon(fine ? "ok" : "warning"), own(T.stop, reason) ?? shorten(reason, 60)));
+    return turn.end ? row(T.stopped, stopped(turn.end)) : null;
   }
 
   /** Arrow keys go from band to band; `[` and `]` step through what was sent, `p` goes to the other half of a

@@ -16,8 +16,8 @@ export function contextBar(turn, indexOf) {
   const parts = partsOf(turn);
   const said = parts.map(({ part, server, tokens }) => fill(T.partSentence, { part: part === "tools" ? fill(T.toolsOf, { server: serverName(server) }) : T.parts[part], n: number(tokens) })).join(", ");
   const sentence = fill(T.contextSentence, { turn: turnName(turn), parts: said || T.nothing });
-  return el("div", { class: "mo-bar", role: "img", "aria-label": sentence, title: sentence },
-    parts.map(({ part, server, tokens }) => el("span", { class: swatchClass(part, server, indexOf), style: `flex-grow: ${tokens}` })));
+  return el("div", { class: "mo-track" }, el("div", { class: "mo-bar", role: "img", "aria-label": sentence, title: sentence },
+    parts.map(({ part, server, tokens }) => el("span", { class: swatchClass(part, server, indexOf), style: `flex-grow: ${tokens}` }))));
 }
 
 function swatchClass(part, server, indexOf) {
@@ -75,9 +75,21 @@ export function folded(text, limit = SHORT) {
 export function callCard(call, indexOf, choose) {
   const index = indexOf(call.server);
   return el("li", { class: `mo-call ${serverClass(index)}` },
-    el("div", { class: "mo-asked" }, swatch(index), folded(call.text), call.valid ? null : el("span", { class: "ml-bad" }, icon("error"), T.invalidShort)),
+    el("div", { class: "mo-asked" }, whoseCall(call, index), folded(call.text), call.valid ? null : el("span", { class: "ml-bad" }, icon("error"), T.invalidShort)),
     el("div", { class: "mo-result" }, outcome(call), call.result === null ? null : folded(call.result)),
     el("div", { class: "mo-where" }, el("span", { class: "ml-dim", text: duration(call.took) }), wire(call, choose)));
+}
+
+/** The mark of its server, ƒ for a function of the reader's own, and a question mark for what nobody has. */
+function whoseCall({ known }, index) {
+  return known || index >= 0 ? swatch(index) : el("span", { class: "mo-nobody ml-dim", "aria-hidden": "true", text: "?" });
+}
+
+/** Why a run stopped; null while it goes on. */
+export function stopped(end) {
+  if (!end) return null;
+  const reason = end.stop_reason, fine = reason === "answer";
+  return el("span", { class: fine ? "mo-outcome" : "mo-warned" }, icon(fine ? "ok" : "warning"), own(T.stop, reason) ?? shorten(reason, 60));
 }
 
 function outcome({ outcome: kind, code }) {
@@ -99,7 +111,7 @@ export function link(a, b, [many, one], choose) {
 
 /** The turns that are used of those that are allowed, as marks and in words. */
 export function budget(used, most) {
-  if (!Number.isInteger(most) || most < 1) return null;
+  if (!Number.isInteger(most) || most < 1) return el("span", { class: "ml-count", text: plural(used, T.turns) });
   const marks = most <= 24 ? el("span", { class: "mo-budget", "aria-hidden": "true" }, Array.from({ length: most }, (_, i) => el("i", { class: i < used ? "mo-used" : "" }))) : null;
   return el("span", { class: "ml-count" }, marks, plural(used, T.turnsOfMost).replace("{most}", String(most)));
 }

@@ -90,6 +90,7 @@ def _call(call: Call) -> JSON:
         "name": call.name,
         "server": call.server,
         "tool": call.tool,
+        "known": call.known,
         "text": call_text(call),
         "arguments": call.given,
         "valid": call.arguments is not None,

@@ -32,7 +32,7 @@ export function mount(root, store, { signal }) {
     [T.exportCsv, () => `tools-${current().name}.csv`, () => csv(current().list.rows)],
   ]);
   const head = el("div", { class: "ml-head" }, el("div", { class: "ml-title", role: "heading", "aria-level": "2", text: T.title }),
-    slots.subtitle, slots.counts, el("span", { class: "ml-push mb-sums" }, slots.totals, " ", slots.window), menu, biggerButton(root));
+    slots.subtitle, slots.counts, el("span", { class: "mb-ends" }, el("span", {}, slots.totals, " ", slots.window), menu, biggerButton(root)));
   const bar = el("div", { class: "mb-tools" }), body = el("div", { class: "mb-body" });
   const foot = el("p", { class: "mb-foot ml-dim" }), empty = el("p", { class: "mb-empty", text: T.empty });
   const choose = (seq, about = null) => {

@@ -1,7 +1,7 @@
 // The two pictures above the table: what each server costs, and how the list grew.
 
 import { el, fill, plural, serverClass, serverMark } from "./common.js";
-import { growth, percentages } from "./_toolbox_layout.js";
+import { growth, percentages, percentWords } from "./_toolbox_layout.js";
 import { causeWords, number, serverName, stepSentence } from "./_toolbox_words.js";
 import T from "./text/toolbox.json" with { type: "json" };
 
@@ -12,10 +12,11 @@ const ROOM_FOR_WORDS = 14;
 export function costBar(list, indexOf) {
   const groups = list.servers.filter((group) => group.tools);
   const shares = percentages(groups.map((group) => group.tokens));
+  const percent = (i) => percentWords(shares[i], groups.length);
   const parts = groups.map((group, i) => el("span", { class: `mb-part ${serverClass(indexOf(group.server))} ${hatch(indexOf(group.server))}`, style: `flex-grow: ${Math.max(group.tokens, 1)}` },
-    shares[i] >= ROOM_FOR_WORDS ? el("span", { class: "mb-part-words", text: `${serverName(group.server)} ${shares[i]}%` }) : null));
+    shares[i] >= ROOM_FOR_WORDS ? el("span", { class: "mb-part-words", text: `${serverName(group.server)} ${percent(i)}` }) : null));
   const legend = groups.map((group, i) => el("li", { class: serverClass(indexOf(group.server)) }, swatch(indexOf(group.server)),
-    el("b", { class: "mb-server", text: serverName(group.server) }), ` ${plural(group.tools, T.tools)} · ${fill(T.tokensShort, { n: number(group.tokens) })} · ${shares[i]}%`));
+    el("b", { class: "mb-server", text: serverName(group.server) }), ` ${plural(group.tools, T.tools)} · ${fill(T.tokensShort, { n: number(group.tokens) })} · ${percent(i)}`));
   return el("section", { class: "mb-chart" }, el("div", { class: "mb-label", text: T.cost }),
     el("div", { class: "mb-bar", "aria-hidden": "true" }, parts), el("ul", { class: "mb-legend", "aria-label": T.cost }, legend));
 }

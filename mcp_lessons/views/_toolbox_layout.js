@@ -24,6 +24,11 @@ export function percentages(values) {
   return shares;
 }
 
+/** A whole percentage as it is shown: what is there is not nothing, and one of several is not all. */
+export function percentWords(share, parts) {
+  return share === 0 ? "<1%" : share === 100 && parts > 1 ? ">99%" : `${share}%`;
+}
+
 /** The last `most` steps, each with heights in percent of the tallest, by server; and how many are left out. */
 export function growth(steps, most) {
   const shown = steps.slice(-most);

@@ -5,7 +5,7 @@ import { hatch, swatch } from "./_toolbox_charts.js";
 import { detail } from "./_toolbox_detail.js";
 import { grouped, prefixOf } from "./_toolbox_layout.js";
 import { sync } from "./_toolbox_store.js";
-import { badgeWords, findingWords, number, serverName } from "./_toolbox_words.js";
+import { badgeWords, breakable, findingWords, number, serverName } from "./_toolbox_words.js";
 import T from "./text/toolbox.json" with { type: "json" };
 
 const SHOWN_AT_ONCE = 300;
@@ -98,7 +98,7 @@ export function toolTable({ indexOf, onquery, choose }) {
     const cost = row.removed ? el("span", { class: "ml-dim", text: "–" }) : [
       el("span", { class: `mb-meter ${hatch(index)}`, "aria-hidden": "true", style: `width: ${(5.5 * row.tokens) / widest}em` }), el("span", { text: fill(T.tokensShort, { n: number(row.tokens) }) })];
     return el("div", { class: `mb-row mb-tool ${serverClass(index)} ${row.removed ? "mb-removed" : ""}`, role: "row", "aria-level": "2", "aria-label": sentence(row), data: { key }, on: { click: clicked } },
-      el("div", { role: "gridcell", class: "mb-name" }, el("span", { class: "mb-twist", "aria-hidden": "true" }), el(row.removed ? "del" : "span", {}, prefix ? el("span", { class: "mb-prefix", text: shorten(prefix, 60) }) : null, el("b", { text: shorten(row.name.slice(prefix.length), NAME) }))),
+      el("div", { role: "gridcell", class: "mb-name" }, el("span", { class: "mb-twist", "aria-hidden": "true" }), el(row.removed ? "del" : "span", {}, prefix ? el("span", { class: "mb-prefix", text: shorten(prefix, 60) }) : null, el("b", {}, breakable(shorten(row.name.slice(prefix.length), NAME))))),
       el("div", { role: "gridcell", class: "mb-about" }, el("span", { class: row.description ? "mb-clamp" : "ml-dim", text: row.description.slice(0, 600) || T.noDescription }), chips(row)),
       el("div", { role: "gridcell", class: "mb-cost" }, cost));
   }
@@ -107,7 +107,7 @@ export function toolTable({ indexOf, onquery, choose }) {
     const { server } = group, index = indexOf(server), sums = sumsOf(list, server), prefix = prefixIn(group);
     const about = [sums.tools ? plural(sums.tools, T.tools) : T.groupLeft, sums.tools ? fill(T.tokensOf, { n: number(sums.tokens) }) : null, sums.removed ? plural(sums.removed, T.removedTools) : null].filter(Boolean).join(" · ");
     return el("div", { class: `mb-row mb-group ${serverClass(index)}`, role: "row", "aria-level": "1", "aria-label": `${serverName(server)} · ${about}`, data: { key }, on: { click: clicked } }, el("div", { role: "gridcell", class: "mb-groupcell" },
-      el("span", { class: "mb-twist", "aria-hidden": "true" }), swatch(index), " ", el("b", { class: "mb-server", text: serverName(server) }),
+      el("span", { class: "mb-twist", "aria-hidden": "true" }), swatch(index), el("b", { class: "mb-server", text: serverName(server) }),
       prefix ? [` ${T.prefix} `, el("code", { text: shorten(prefix, 60) })] : null, el("span", { class: "ml-dim", text: ` · ${about}` })));
   }
 

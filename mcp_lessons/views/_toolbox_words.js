@@ -1,7 +1,7 @@
 // The words of ToolboxView: text/toolbox.json filled in. What a server said stays as it is here, and is
 // made visible when it becomes text in the page.
 
-import { fill, plural, shorten } from "./common.js";
+import { el, fill, plural, shorten } from "./common.js";
 import T from "./text/toolbox.json" with { type: "json" };
 
 /** Why the list changed: "weather joins", "weather: list_changed", "turn 2". */
@@ -39,6 +39,11 @@ export function stepSentence(step) {
     .filter(([, n]) => n).map(([form, n]) => plural(n, T[form]));
   const sentence = fill(T.stepSentence, { cause: causeWords(step.cause), tools: plural(step.tools, T.tools), n: number(step.tokens) });
   return [sentence, ...moved].join(", ");
+}
+
+/** A name that may be broken after its underscores, as texts and breaks. */
+export function breakable(name) {
+  return name.split(/(?<=_)(?=[^_])/).flatMap((part, i) => (i ? [el("wbr"), part] : [part]));
 }
 
 /** 1234 as 1,234. */

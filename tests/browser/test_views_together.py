@@ -11,7 +11,7 @@ from mcp_lessons.traffic import Traffic
 from mcp_lessons.views import LoopView, ToolboxView, TrafficView
 
 from .lab import Watched
-from .sessions import calculator
+from .sessions import Session, calculator
 from .together import open_page
 
 Beside = Callable[..., Page]
@@ -82,3 +82,79 @@ def test_brackets_step_through_the_growth_and_a_slash_goes_to_the_search(beside:
     page.keyboard.press("/")
     page.keyboard.type("[di")
     assert page.locator(".mb-search").input_value() == "[di"
+
+
+# Sizes and long sessions
+
+
+@pytest.mark.parametrize(
+    ("width", "bigger"), [(1070, False), (1070, True), (820, True), (535, False), (400, True)]
+)
+def test_larger_type_and_narrow_pages_squeeze_no_text(beside: Beside, width: int, bigger: bool) -> None:
+    page = beside(calculator().traffic, ToolboxView, LoopView, width=width)
+    for button in page.get_by_role("button", name="A+").all() if bigger else []:
+        button.click()
+    page.locator(".mb-tool", has_text="list_dir").click()
+    page.locator(".mo-toggle").nth(1).click()
+    page.locator(".mb-open").wait_for()
+    assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
+    assert page.evaluate(_SQUEEZED) == []
+
+
+_SQUEEZED = """() => [...document.querySelectorAll(".ml-view *")].filter((node) => {
+  const texts = [...node.childNodes].filter((one) => one.nodeType === 3);
+  const text = texts.map((one) => one.data).join("");
+  const { width, height } = node.getBoundingClientRect(), size = parseFloat(getComputedStyle(node).fontSize);
+  return text.trim().length > 8 && width > 2 && width < 4.5 * size && height > 2 * size;
+}).map((node) => node.className + ": " + node.textContent.slice(0, 40))"""
+
+
+def test_fifty_turns_scroll_in_themselves_and_keep_to_the_newest_until_the_reader_scrolls(
+    beside: Beside,
+) -> None:
+    session = Session()
+    session.begins("Count.", max_turns=60)
+    for number in range(50):
+        session.asks()
+        session.answers(f"{number}")
+    page = beside(session.traffic, LoopView)
+    turns = page.locator(".mo-turn")
+    assert turns.count() == 50
+    first, last = turns.first.bounding_box(), turns.last.bounding_box()
+    assert first and last and first["y"] < 1000 < last["y"]
+    whole = page.locator(".mo-body").bounding_box()
+    assert whole and whole["height"] < 1000
+    page.locator(".mo-turn").first.focus()
+    page.keyboard.press("End")
+    last = turns.last.bounding_box()
+    assert last and last["y"] < 1000
+
+
+def test_a_folded_run_says_how_it_ended_and_how_many_turns_it_took(beside: Beside) -> None:
+    session = Session()
+    for reason in ("max_turns", "error", "answer"):
+        session.begins(f"A question that ends with {reason}", max_turns=3)
+        session.asks()
+        session.answers("Well,")
+        session.ends(reason)
+    session.begins("The last one")
+    session.asks()
+    page = beside(session.traffic, LoopView)
+    said = page.locator(".mo-run > summary").all_inner_texts()
+    for summary, words in zip(
+        said, ("the turns are spent", "an error ended it", "the model answered", ""), strict=True
+    ):
+        assert words in summary
+        assert "1 turn of at most" in summary
+    assert "null" not in page.locator(".ml-view").inner_text()
+
+
+def test_in_forced_colours_errors_are_read_and_what_is_chosen_is_seen(beside: Beside) -> None:
+    page = beside(calculator().traffic, ToolboxView, LoopView)
+    page.emulate_media(forced_colors="active")
+    page.locator(".mo-call", has_text="frobnicate").locator(".mo-link").click()
+    bad = page.locator(".mo-call .ml-bad").first
+    assert bad.evaluate("one => getComputedStyle(one).color !== getComputedStyle(one).backgroundColor")
+    assert bad.evaluate("one => getComputedStyle(one).forcedColorAdjust") == "none"
+    for chosen in (".mo-call.mo-chosen", ".mb-lists [aria-checked=true]"):
+        assert page.locator(chosen).evaluate("one => getComputedStyle(one).outlineStyle") == "solid"
