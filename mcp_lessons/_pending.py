@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from queue import Empty, SimpleQueue
 from typing import Any
+from weakref import ref
 
 from ._checks import check_seconds
 from .errors import McpError, RequestTimeout
@@ -25,8 +26,8 @@ class Waiting:
 
     def __init__(self, message: Message, timeout: float) -> None:
         self.message, self.timeout = message, check_seconds(timeout)
-        self._deadline = time.monotonic() + timeout
-        self._latest = self._deadline + (PROGRESS_LIMIT - 1) * timeout
+        self._sent = time.monotonic()
+        self._deadline = self._sent + timeout
         self._box: SimpleQueue[Message | McpError] = SimpleQueue()
 
     @property
@@ -42,9 +43,8 @@ class Waiting:
         """Block until the reply is there. RequestTimeout at the deadline; what ended the connection
         is raised here too (ServerExited, TransportError)."""
         while True:
-            left = self.seconds_left()
             try:
-                item = self._box.get(timeout=min(left, LOOK_UP_SECONDS))
+                item = self._box.get(timeout=min(self.seconds_left(), LOOK_UP_SECONDS))
             except Empty:
                 if self.seconds_left() == 0.0:
                     raise RequestTimeout(f"no reply to {self.method!r} within {self.timeout:g} s") from None
@@ -60,14 +60,19 @@ class Waiting:
 
     def extend(self) -> None:
         """Progress came: the timeout begins anew, up to the absolute limit."""
-        self._deadline = min(time.monotonic() + self.timeout, self._latest)
+        latest = self._sent + PROGRESS_LIMIT * self.timeout
+        self._deadline = min(time.monotonic() + self.timeout, latest)
 
 
 class Pending:
-    """The requests of one connection that wait, by id; safe to use from several threads."""
+    """The requests of one connection that wait, by id; safe to use from several threads.
+
+    It does not keep them alive: what nobody holds any more (Ctrl-C came between the sending and the
+    waiting) waits no longer.
+    """
 
     def __init__(self) -> None:
-        self._waiting: dict[Any, Waiting] = {}
+        self._waiting: dict[Any, ref[Waiting]] = {}
         self._lock = threading.Lock()
         self._make_error: Callable[[], McpError] | None = None
         self.ended = threading.Event()
@@ -77,7 +82,7 @@ class Pending:
         waiting = Waiting(message, timeout)
         with self._lock:
             self.check()
-            self._waiting[message["id"]] = waiting
+            self._waiting[message["id"]] = ref(waiting)
         return waiting
 
     def check(self) -> None:
@@ -98,8 +103,8 @@ class Pending:
         matched by its number, the second when only one request waits.
         """
         with self._lock:
-            waiting = self._waiting.pop(self._key(reply.get("id")), None)
-        if waiting is None:
+            found = self._waiting.pop(self._key(reply.get("id")), None)
+        if found is None or (waiting := found()) is None:
             return False
         waiting.put(reply)
         return True
@@ -107,9 +112,9 @@ class Pending:
     def progress(self, token: Any) -> None:
         """A notifications/progress with this token came: give its request more time."""
         with self._lock:
-            waiting = next((w for w in self._waiting.values() if _token(w.message) == token), None)
-        if waiting is not None:
-            waiting.extend()
+            for waiting in self._alive():
+                if _token(waiting.message) == token:
+                    waiting.extend()
 
     def end(self, make_error: Callable[[], McpError]) -> None:
         """The connection is over: every request that waits, and every later one, gets an error of its
@@ -117,7 +122,7 @@ class Pending:
         with self._lock:
             if self._make_error is None:
                 self._make_error = make_error
-            left, self._waiting = list(self._waiting.values()), {}
+            left, self._waiting = self._alive(), {}
         for waiting in left:
             waiting.put(self._make_error())
         self.ended.set()
@@ -128,31 +133,16 @@ class Pending:
         return self._make_error() if self._make_error else None
 
     def _key(self, id: Any) -> Any:
-        if id is None and len(self._waiting) == 1:
-            return next(iter(self._waiting))
+        if id is None and len(alive := self._alive()) == 1:
+            return alive[0].message["id"]
         if isinstance(id, str) and id.isdecimal() and len(id) < 20 and str(int(id)) == id:
             return int(id)
         return id
 
-
-def sheltered(work: Callable[[], None]) -> None:
-    """Run `work` on a thread of its own, and wait for it: Ctrl-C ends the wait, and never the work."""
-    box: SimpleQueue[BaseException | None] = SimpleQueue()
-
-    def run() -> None:
-        try:
-            work()
-        except BaseException as problem:  # raised again where it is waited for
-            box.put(problem)
-        else:
-            box.put(None)
-
-    threading.Thread(target=run, daemon=True).start()
-    if (problem := box.get()) is not None:
-        try:
-            raise problem
-        finally:
-            del problem  # or its traceback would keep it, and the client, alive
+    def _alive(self) -> list[Waiting]:
+        alive = [waiting for found in self._waiting.values() if (waiting := found()) is not None]
+        self._waiting = {waiting.message["id"]: ref(waiting) for waiting in alive}
+        return alive
 
 
 def _token(message: Message) -> Any:

@@ -1,32 +1,29 @@
-"""Child processes on every platform: found, started in a group of their own, read, written, ended.
+"""Child processes on every platform: started in a group of their own, read, written, ended.
 
 Shown, not taught: this is the work of the platform, none of it is MCP. Three facts drive it.
 
 * A server started from a notebook must not get the kernel's Ctrl-C, and ending it must reach the
   server behind a launcher such as `npx` too: so each child leads a process group of its own.
-* A group of its own survives the kernel. So one small guard process waits for the kernel's end,
-  however it comes, and then ends every group that is left. (On Windows a job object does this.)
+* A group of its own survives the kernel. So one small guard process (`_guard.py`) waits for the
+  kernel's end, however it comes, and then ends every group that is left.
 * Neither a server that never reads nor a stranger that holds its pipes may block us for ever: so
   writes have a deadline, and reads end soon after the process has.
 """
 
 import os
 import select
-import shutil
-import signal
 import subprocess
-import sys
 import threading
 import time
 from collections import deque
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
+from ._commands import WINDOWS, child_environment, find_program, reason
+from ._guard import guard, signal_group
 from .errors import TransportError
 
-WINDOWS = sys.platform == "win32"
 CHUNK = 65_536
 """Bytes asked for at a time: what a pipe holds on Linux."""
 MAX_UNSENT = 64 * 1024 * 1024
@@ -37,20 +34,6 @@ QUIET_SECONDS = 0.2
 LONGEST_POLL = 0.5
 """Seconds after which a write that waits looks up, to see whether its pipe has been closed."""
 
-_INHERITED = (
-    ("APPDATA", "HOMEDRIVE", "HOMEPATH", "LOCALAPPDATA", "PATH", "PATHEXT", "PROCESSOR_ARCHITECTURE",
-     "SYSTEMDRIVE", "SYSTEMROOT", "TEMP", "TMP", "USERNAME", "USERPROFILE")
-    if WINDOWS else
-    ("HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER", "LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE",
-     "TMPDIR", "TEMP", "TMP")
-)  # fmt: skip
-
-
-def child_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    """What a server gets to see of our environment, plus `extra`: enough to run, and none of our keys."""
-    inherited = {name: os.environ[name] for name in _INHERITED if name in os.environ}
-    return inherited | {str(name): str(value) for name, value in (extra or {}).items()}
-
 
 class Child:
     """A running process: unbuffered pipes, a group of its own, an end that nothing can postpone."""
@@ -60,38 +43,38 @@ class Child:
     ) -> None:
         """Start `command`. TransportError, with the reason, when that cannot be done."""
         environment = child_environment(env)
-        program = _find_program(command[0], environment, cwd)
+        program = find_program(command[0], environment, cwd)
         self._ending, self._ring = (None, None) if WINDOWS else _pipe()
         try:
-            self._popen = subprocess.Popen(
+            self.popen = subprocess.Popen(
                 [program, *command[1:]],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                 bufsize=0, cwd=cwd, env=environment, **_group_options(),
             )  # fmt: skip
         except (OSError, ValueError) as problem:
             self._close_bell()
-            raise TransportError(f"cannot start {command[0]!r}: {_reason(problem, program)}") from problem
-        self.pid, self._owner = self._popen.pid, os.getpid()
+            raise TransportError(f"cannot start {command[0]!r}: {reason(problem, program)}") from problem
+        self.pid, self._owner = self.popen.pid, os.getpid()
         self.exited = threading.Event()
         self._unsent: deque[_Unsent] = deque()
         self._pipes, self._reaping = threading.Lock(), threading.Lock()
-        self._outputs = [_Output(pipe, self._ending) for pipe in (self._popen.stdout, self._popen.stderr)]
+        self._outputs = [_Output(pipe, self._ending) for pipe in (self.popen.stdout, self.popen.stderr)]
         self.read_stdout, self.read_stderr = (output.read for output in self._outputs)
         try:
-            _guard.add(self)
+            guard.add(self)
         except OSError as problem:
-            with self._popen:
+            with self.popen:
                 self.kill()
             self._close_bell()
             raise TransportError(f"cannot watch over {command[0]!r}: {problem}") from problem
         if not WINDOWS:
-            os.set_blocking(self._popen.stdin.fileno(), False)
+            os.set_blocking(self.popen.stdin.fileno(), False)
 
     def queue(self, data: bytes) -> "_Unsent":
         """Put `data` in line to be written. TimeoutError when too much is waiting there already."""
         if os.getpid() != self._owner:
             raise TransportError("this process is a fork: the server belongs to the one that started it")
-        if sum(len(line.data) for line in list(self._unsent)) > MAX_UNSENT:
+        if self._unsent and sum(len(line.data) for line in list(self._unsent)) > MAX_UNSENT:
             raise TimeoutError("the server has stopped reading")
         self._unsent.append(line := _Unsent(data))
         return line
@@ -102,12 +85,12 @@ class Child:
         deadline = time.monotonic() + timeout
         while not line.is_out():
             with self._pipes:  # a pipe that is being closed must not be written to
-                if self._popen.stdin.closed:
+                if self.popen.stdin.closed:
                     raise BrokenPipeError("stdin is closed")
-                fd = self._popen.stdin.fileno()
+                fd = self.popen.stdin.fileno()
+                written = not self._unsent or self._unsent[0].write(fd)
                 while self._unsent and self._unsent[0].is_out():
                     self._unsent.popleft()
-                written = not self._unsent or self._unsent[0].write(fd)
             if not written:
                 if time.monotonic() >= deadline:
                     raise TimeoutError("the server does not read what it is sent")
@@ -117,7 +100,7 @@ class Child:
         """Close our end of stdin: the polite way to say goodbye."""
         if self._pipes.acquire(timeout=QUIET_SECONDS):  # not to be had: a write blocks (Windows alone)
             try:
-                self._popen.stdin.close()
+                self.popen.stdin.close()
             finally:
                 self._pipes.release()
 
@@ -131,10 +114,10 @@ class Child:
             except ChildProcessError:
                 known = False
         else:
-            self._popen.wait()
+            self.popen.wait()
         with self._reaping:  # before it is reaped, no stranger can have its number
-            _signal_group(self.pid, "SIGKILL")  # whatever it leaves behind in its group
-            status = self._popen.wait()
+            signal_group(self.pid, "SIGKILL")  # whatever it leaves behind in its group
+            status = self.popen.wait()
             self.exited.set()
         for output in self._outputs:
             output.drain_until = time.monotonic() + DRAIN_SECONDS
@@ -152,16 +135,20 @@ class Child:
 
     def release(self) -> None:
         """Close the pipes and leave the guard. Call it once, after the readers have returned."""
-        _guard.remove(self)
+        guard.remove(self)
         with self._pipes:
-            for pipe in (self._popen.stdin, self._popen.stdout, self._popen.stderr):
-                pipe.close()
+            self.abandon()
             self._close_bell()
+
+    def abandon(self) -> None:
+        """Close our ends of the pipes, as a fork of ours must."""
+        for pipe in (self.popen.stdin, self.popen.stdout, self.popen.stderr):
+            pipe.close()
 
     def _signal(self, name: str) -> None:
         with self._reaping:
             if not self.exited.is_set():
-                _signal_group(self.pid, name)
+                signal_group(self.pid, name)
 
     def _close_bell(self) -> None:
         for fd in (self._ending, self._ring):
@@ -187,7 +174,7 @@ class _Unsent:
         """
         start = sum(self._written)
         try:
-            self._written.extend(map(os.write, (fd,), (memoryview(self.data)[start : start + CHUNK],)))
+            self._written.extend(map(os.write, (fd,), (self.data[start : start + CHUNK],)))
         except BlockingIOError:
             return False
         return True
@@ -217,26 +204,6 @@ class _Output:
         return time.monotonic() > self.drain_until or not self._data.poll(QUIET_SECONDS * 1000)
 
 
-def _find_program(name: str, environment: Mapping[str, str], cwd: str | Path | None) -> str:
-    if cwd is not None and not Path(cwd).is_dir():
-        raise TransportError(f"cannot start {name!r}: there is no folder {str(cwd)!r}")
-    if os.sep in name and not WINDOWS:
-        return name
-    path = environment.get("PATH", os.defpath)
-    found = shutil.which(name, path=path)  # on Windows this tries npx.cmd for npx
-    if found is None:
-        raise TransportError(f"there is no command {name!r}; looked in: {path}")
-    return str(Path(found).absolute())  # a folder of PATH may be relative, and the child starts in cwd
-
-
-def _reason(problem: Exception, program: str) -> str:
-    if Path(program).is_dir():
-        return "it is a folder"
-    if isinstance(problem, FileNotFoundError) and Path(program).is_file():
-        return "the interpreter that its first line names does not exist"
-    return str(problem)
-
-
 def _pipe() -> tuple[int, int]:
     try:
         return os.pipe()
@@ -250,93 +217,8 @@ def _group_options() -> dict:
     return {"start_new_session": True}
 
 
-def _signal_group(pid: int, name: str) -> None:
-    if WINDOWS:
-        subprocess.run(["taskkill", "/T", "/F", "/PID", str(pid)], capture_output=True, check=False)
-        return
-    with suppress(ProcessLookupError, PermissionError):  # nobody is left (macOS says: not permitted)
-        os.killpg(pid, getattr(signal, name))
-
-
 def _wait_until_writable(fd: int, seconds: float) -> None:
     if not WINDOWS:
         poll = select.poll()
         poll.register(fd, select.POLLOUT)
         poll.poll(max(0.0, min(seconds, LONGEST_POLL)) * 1000)
-
-
-_GUARD_PROGRAM = """
-import os, signal, sys, time
-signal.signal(signal.SIGINT, signal.SIG_IGN)
-groups = set()
-for line in sys.stdin:
-    (groups.add if line[0] == "+" else groups.discard)(int(line[1:]))
-def signal_all(number):
-    for group in list(groups):
-        try:
-            os.killpg(group, number)
-        except (ProcessLookupError, PermissionError):
-            groups.discard(group)
-for number in (0, signal.SIGTERM, signal.SIGKILL):
-    signal_all(number)
-    until = time.monotonic() + 2
-    while groups and number != signal.SIGKILL and time.monotonic() < until:
-        time.sleep(0.05)
-        signal_all(0)
-"""
-
-
-class _Guard:
-    """One process that outlives ours and ends the groups that are left; it runs while there are any.
-
-    It reads "+PID" and "-PID" lines, and learns of our end by the end of its stdin: that works for
-    a crash and for `kill -9` too. A group gets two seconds to end by itself, then SIGTERM, then two
-    more, then SIGKILL.
-    """
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._process: subprocess.Popen | None = None
-        self._pids: set[int] = set()
-
-    def add(self, child: Child) -> None:
-        if WINDOWS:
-            from ._windows import end_with_us
-
-            return end_with_us(child._popen)
-        with self._lock:
-            self._pids.add(child.pid)
-            self._tell(f"+{child.pid}\n")
-            if self._process is None:
-                self._process = self._start()
-                self._tell("".join(f"+{pid}\n" for pid in self._pids))
-
-    def remove(self, child: Child) -> None:
-        with self._lock:
-            self._pids.discard(child.pid)
-            self._tell(f"-{child.pid}\n")
-            if not self._pids:
-                self._dismiss()
-
-    def _start(self) -> subprocess.Popen:
-        return subprocess.Popen(
-            [sys.executable, "-I", "-S", "-c", _GUARD_PROGRAM],
-            stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            bufsize=0, cwd="/", start_new_session=True,
-        )  # fmt: skip
-
-    def _tell(self, lines: str) -> None:
-        try:
-            if self._process is not None:
-                self._process.stdin.write(lines.encode())
-        except OSError:  # somebody ended the guard: the next child starts another
-            self._dismiss()
-
-    def _dismiss(self) -> None:
-        process, self._process = self._process, None
-        if process is not None:
-            process.stdin.close()
-            process.wait()
-
-
-_guard = _Guard()

@@ -18,7 +18,8 @@ from typing import Any
 
 from . import _checks, jsonrpc
 from ._handlers import Handler, Inbox, Worker, capabilities_of, params_of
-from ._pending import Pending, Waiting, sheltered
+from ._pending import Pending, Waiting
+from ._threads import sheltered
 from .eras import LEGACY_VERSIONS, LegacyEra, agree_on_version, refused_handshake
 from .errors import (
     METHOD_NOT_FOUND,
@@ -33,7 +34,7 @@ from .errors import (
 )
 from .jsonrpc import Message
 from .results import ServerInfo, Tool, ToolResult
-from .traffic import Event, Traffic
+from .traffic import Event, Recorder, Traffic
 
 CLIENT_INFO = {"name": "mcp-lessons", "version": "0.1.0"}
 MAX_PAGES = 1_000
@@ -79,26 +80,27 @@ class Client:
     def start(self) -> None:
         """Start the transport; does nothing when it is started already, and raises when it cannot be."""
         if self.connection is None:
-            sheltered(self._start)  # a start that is cut in two would leave a process to nobody
+            self._start()
 
+    @sheltered
     def _start(self) -> None:
         with self._starting:
             if self.connection is None:
                 self._pending.check()
                 record = self._record = self.traffic.recorder(self.name)
-                self.transport.start(_weakly(self._on_event, record))
+                self.transport.start(_weakly(self, record))
                 self.connection = record.connection
                 if self._pending.ended.is_set():  # closed meanwhile, from another thread
                     self.transport.close()
 
     def _on_event(self, source: str, raw: str, body: Any = None) -> None:
-        if source == "received" and body is None:
-            body = jsonrpc.decode(raw)
-        event = self._record(source, raw, body)
         if source == "received":
-            self._received(event, body)
-        elif source == "process":
-            self._server_changed(body)
+            message = jsonrpc.decode(raw) if body is None else body
+            self._received(self._record(source, raw, message), message)
+        else:
+            self._record(source, raw, body)
+            if source == "process":
+                self._server_changed(body)
 
     def _received(self, event: Event, message: Any) -> None:
         if event.kind == "reply":
@@ -344,14 +346,17 @@ class Client:
         warnings.warn(text, McpWarning, stacklevel=3)
 
 
-def _weakly(method: Callable[..., None], otherwise: Callable[..., Any]) -> Callable[..., None]:
-    """`method`, without keeping its object alive: a client that nobody refers to shall hang up."""
-    reference = weakref.WeakMethod(method)
+def _weakly(client: Client, otherwise: Recorder) -> Callable[..., None]:
+    """`client._on_event`, without keeping the client alive: one that nobody refers to shall hang up."""
+    reference = weakref.ref(client)
 
-    def call(*arguments: Any) -> None:
-        (reference() or otherwise)(*arguments)
+    def on_event(source: str, raw: str, body: Any = None) -> None:
+        if (client := reference()) is not None:
+            client._on_event(source, raw, body)
+        else:
+            otherwise(source, raw, body)
 
-    return call
+    return on_event
 
 
 def _hang_up(transport: Any, workers: tuple[Worker, ...]) -> None:

@@ -79,6 +79,4 @@ def _call(method: str, params: Message | None) -> Message:
 
 
 def _is_id(value: Any) -> bool:
-    if isinstance(value, float):
-        return math.isfinite(value)
-    return isinstance(value, (str, int)) and not isinstance(value, bool)
+    return type(value) in (int, str) or (type(value) is float and math.isfinite(value))

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from . import jsonrpc
 from ._process import Child
+from ._threads import sheltered
 from .errors import TransportError
 from .traffic import Recorder, redact_command
 
@@ -31,8 +32,7 @@ def split_lines(read: Callable[[], bytes], limit: int) -> Iterator[bytes]:
     while chunk := read():
         *ended, rest = chunk.split(b"\n")
         for piece in ended:
-            line += piece[: limit - len(line)]
-            yield bytes(line.removesuffix(b"\r"))
+            yield (bytes(line) + piece)[:limit].removesuffix(b"\r")
             line.clear()
         line += rest[: limit - len(line)]
     if line:
@@ -60,6 +60,7 @@ class StdioTransport:
         self._threads: list[threading.Thread] = []
         self._turn, self._closing, self._over = threading.Lock(), threading.Lock(), threading.Event()
 
+    @sheltered
     def start(self, on_event: Recorder) -> None:
         """Start the process, and report to `on_event(source, raw, body)` whatever happens from now on.
 

@@ -84,13 +84,7 @@ class Traffic:
         the JSON of `body`."""
         if kind in _JSON_KINDS:
             raw, body = raw or json.dumps(body), None
-        with self._lock:
-            t = self._clock() - self._began
-            event = Event(next(self._seq), t, connection, server, direction, kind, raw, body)
-            self._keep(event)
-            for subscriber in self._subscribers:
-                self._tell(subscriber, event)
-        return event
+        return self._write(connection, server, direction, kind, raw, body)
 
     def subscribe(self, callback: Callable[[Event], None]) -> Callable[[], None]:
         """Call `callback(event)` for every event from now on; returns the function that ends it.
@@ -151,6 +145,14 @@ class Traffic:
         traffic._began = traffic._clock() - (last.t if last else 0.0)
         return traffic
 
+    def _write(self, *fields: Any) -> Event:
+        with self._lock:
+            event = Event(next(self._seq), self._clock() - self._began, *fields)
+            self._keep(event)
+            for subscriber in self._subscribers:
+                self._tell(subscriber, event)
+        return event
+
     def _tell(self, subscriber: Callable[[Event], None], event: Event) -> None:
         try:
             subscriber(event)
@@ -188,12 +190,12 @@ class Recorder:
         self.traffic, self.server, self.connection = traffic, server, connection
 
     def __call__(self, source: str, raw: str, body: Any = None) -> Event:
-        kind, direction = source, ""
-        if source in ("sent", "received"):
-            kind, direction = jsonrpc.kind_of(jsonrpc.decode(raw) if body is None else body), source
-        return self.traffic.add(
-            kind, raw=raw, body=body, server=self.server, connection=self.connection, direction=direction
-        )
+        if source not in ("sent", "received"):
+            return self.traffic.add(
+                source, raw=raw, body=body, server=self.server, connection=self.connection
+            )
+        kind = jsonrpc.kind_of(jsonrpc.decode(raw) if body is None else body)
+        return self.traffic._write(self.connection, self.server, source, kind, raw)
 
 
 _SECRET_OPTION = re.compile(r"(?i)^-{0,2}[\w.-]*(key|token|secret|password|passwd|auth)[\w.-]*$")

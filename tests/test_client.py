@@ -9,7 +9,6 @@ import sys
 import threading
 import time
 import warnings
-from contextlib import contextmanager
 
 import pytest
 from kit import (
@@ -495,7 +494,7 @@ def test_an_interrupt_ends_the_call_at_hand_alone(at):
         if at == "starting":
             assert not client.alive and is_gone(pid_of(client))
             return
-        assert len(client._pending._waiting) == (at == "writing") and client.alive
+        assert not client._pending._alive() and client.alive
         assert echo(client) == "hello"
         interrupted = kinds(client.traffic, "request", "sent")[-2].body["id"]
         assert cancelled_ids(client.traffic) == [interrupted]
@@ -504,43 +503,70 @@ def test_an_interrupt_ends_the_call_at_hand_alone(at):
 # The end
 
 
-@contextmanager
-def interrupted_after(seconds):
-    """KeyboardInterrupt in the main thread, wherever it is by then, if it is in here."""
+def interrupted_after(seconds, work, *arguments):
+    """Calls `work`, with a KeyboardInterrupt wherever the main thread is by then, if it is in there."""
 
     def interrupt(*_):
         raise KeyboardInterrupt
 
     before = signal.signal(signal.SIGALRM, interrupt)
     try:
-        signal.setitimer(signal.ITIMER_REAL, seconds)
-        yield
+        try:
+            signal.setitimer(signal.ITIMER_REAL, seconds)
+            work(*arguments)
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
     except KeyboardInterrupt:
         pass
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
 
 
 def test_interrupts_at_any_moment_of_a_call_tear_no_line_and_block_no_later_call():
     delays = random.Random(7)
     with connected(tiny(ECHO), timeout=20) as client:
+
+        def call():
+            while True:
+                echo(client, "x" * delays.choice([1, 1, 200_000]))
+
         for _ in range(500):
-            with interrupted_after(delays.uniform(0.00005, 0.0015)):
-                while True:
-                    echo(client, "x" * delays.choice([1, 1, 200_000]))
+            interrupted_after(delays.uniform(0.00005, 0.0015), call)
         assert echo(client) == "hello"
+
+
+def test_a_call_that_nobody_holds_any_more_is_not_waited_for():
+    """So it is when Ctrl-C comes between the sending and the waiting. An error with the id null belongs to
+    the only call that waits."""
+    code = (
+        "def call(m):\n"
+        "    if m['params']['name'] == 'kept': send({'jsonrpc': '2.0', 'id': None, 'error': {'code': 1}})\n"
+    )
+    with connected(tiny(code + "serve(call)")) as client:
+        client.begin_call("dropped")
+        with pytest.raises(RpcError):
+            client.call_tool("kept")
 
 
 def test_an_interrupt_at_any_moment_of_a_start_leaves_no_server():
     delays = random.Random(7)
     for _ in range(15):
-        with client_of(tiny(ECHO)) as client, interrupted_after(delays.uniform(0.0005, 0.03)):
-            client.initialize()
+        with client_of(tiny(ECHO)) as client:
+            interrupted_after(delays.uniform(0.0005, 0.03), client.initialize)
         assert not client.alive
         assert all(
             is_gone(event.body["pid"]) for event in kinds(client.traffic, "process") if "pid" in event.body
         )
+
+
+def test_an_interrupt_at_any_moment_of_a_bare_start_leaves_a_transport_that_can_be_closed():
+    delays = random.Random(7)
+    for _ in range(20):
+        traffic = Traffic()
+        transport = StdioTransport(tiny(ECHO))
+        interrupted_after(delays.uniform(0.0002, 0.01), transport.start, traffic.recorder("bare"))
+        transport.close()
+        assert steps(traffic)[-1:] in ([], ["exited"])
 
 
 def test_closing_ends_every_call_that_waits_at_once():

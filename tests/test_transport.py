@@ -34,7 +34,7 @@ from mcp_lessons import (
     StdioTransport,
     Traffic,
     TransportError,
-    _process,
+    _commands,
 )
 from mcp_lessons.stdio import split_lines
 
@@ -162,7 +162,7 @@ def test_a_server_sees_a_few_variables_and_what_it_is_given(monkeypatch):
 
         seen = json.loads(client.call_tool("x").text)
     assert seen["X"] == "1" and seen["HOME"] and seen["PATH"] and "OPENAI_API_KEY" not in seen
-    assert set(seen) <= {*_process._INHERITED, "X", "PYTHONPATH"}
+    assert set(seen) <= {*_commands.INHERITED, "X", "PYTHONPATH"}
 
 
 def test_the_record_of_a_start_holds_the_command_without_its_secrets():
@@ -460,7 +460,7 @@ def test_no_descriptor_and_no_thread_is_left_after_many_servers():
 
 def guard_of(client):
     ours = psutil.Process().children()
-    return next(process for process in ours if "signal.SIGTERM" in " ".join(process.cmdline()))
+    return next(process for process in ours if "signal_all" in " ".join(process.cmdline()))
 
 
 def test_the_guard_runs_while_there_is_a_server_and_no_longer():

@@ -1,0 +1,46 @@
+"""Work that Ctrl-C must not cut in two.
+
+Shown, not taught. Ctrl-C reaches the main thread alone, between any two steps of it: a process that was
+started, and not yet put where it can be found again, would be left to nobody.
+"""
+
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from functools import wraps
+from queue import Empty, SimpleQueue
+
+SHELTER_SECONDS = 5.0
+"""How long Ctrl-C is held back while sheltered work ends; a second one is heard at once."""
+
+
+def sheltered(work: Callable[..., None]) -> Callable[..., None]:
+    """A decorator: `work` runs on a thread of its own, is waited for, and raises here what it raised.
+    Ctrl-C ends the wait when the work is done."""
+
+    @wraps(work)
+    def wait_for_work(*arguments: object) -> None:
+        box: SimpleQueue[BaseException | None] = SimpleQueue()
+        try:
+            threading.Thread(target=_run, args=(work, arguments, box), daemon=True).start()
+            problem = box.get()
+        except BaseException:
+            with suppress(Empty):
+                box.get(timeout=SHELTER_SECONDS)
+            raise
+        if problem is not None:
+            try:
+                raise problem
+            finally:
+                del problem  # or its traceback would keep it, and what it refers to, alive
+
+    return wait_for_work
+
+
+def _run(work: Callable[..., None], arguments: tuple[object, ...], box: SimpleQueue) -> None:
+    try:
+        work(*arguments)
+    except BaseException as problem:
+        box.put(problem)
+    else:
+        box.put(None)
