@@ -238,11 +238,25 @@ def test_an_answer_that_exits_or_is_not_implemented_does_not_end_the_notebook(on
     assert capsys.readouterr().out == wanted
 
 
+def test_an_answer_that_no_judge_could_call_is_named_before_any_server_starts(only: Any, capsys: Any) -> None:
+    only(exercise(lambda answer: "judged"))
+    check("1.1", made_by("answer = (lambda x: x)(2)"))
+    check("1.1", ["long"] * 100)
+    check("1.1", made_by("async def answer(x):\n    return x"))
+    number, many, coroutine = capsys.readouterr().out.splitlines()
+    assert number == '✗ 1.1: the function itself is wanted, check("1.1", answer); this is 2.'
+    assert many.startswith('✗ 1.1: the function itself is wanted, check("1.1", answer); this is [') and (
+        len(many) < 200
+    )
+    assert coroutine == "✗ 1.1: answer is an `async def`: calling it runs nothing. Write it with `def`."
+
+
 def test_an_answer_that_loops_for_ever_is_stopped(only: Any, capsys: Any) -> None:
     only(exercise(lambda answer: answer(2)))
     check("1.1", made_by("def answer(x):\n    while True:\n        pass"))
     assert capsys.readouterr().out == (
-        "✗ 1.1: after 0.3 seconds your code still ran, so it was stopped. What does it wait for?\n"
+        "✗ 1.1: after 0.3 seconds your code still ran, so it was stopped. "
+        "What does it wait for, or which loop has no end?\n"
     )
 
 

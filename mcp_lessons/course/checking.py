@@ -9,6 +9,7 @@ import ast
 import ctypes
 import threading
 import traceback
+from inspect import iscoroutinefunction
 from types import CodeType, FunctionType
 from typing import Any
 
@@ -29,7 +30,10 @@ def check(id: str, answer: Any = ...) -> None:
     exercise = _find(id)
     if exercise is None:
         return
-    fault = NOT_DONE if _is_stub(exercise, answer) else _verdict_in_time(exercise, answer)
+    if _is_stub(exercise, answer):
+        fault: str | None = NOT_DONE
+    else:
+        fault = _no_function(exercise, answer) or _verdict_in_time(exercise, answer)
     if fault == NOT_DONE:
         print(f"{id}: {NOT_DONE}")
     else:
@@ -63,6 +67,18 @@ def _find(id: str) -> Exercise | None:
     return exercise
 
 
+def _no_function(exercise: Exercise, answer: Any) -> str | None:
+    """What is wrong with an answer that a judge cannot even call; None when nothing is."""
+    if not isinstance(ast.parse(exercise.stub).body[-1], ast.FunctionDef):
+        return None
+    if not callable(answer):
+        wanted = f"check({exercise.id!r}, {exercise.name})".replace("'", '"')
+        return f"the function itself is wanted, {wanted}; this is {judging.shown(answer)}."
+    if iscoroutinefunction(answer):
+        return f"{exercise.name} is an `async def`: calling it runs nothing. Write it with `def`."
+    return None
+
+
 def _verdict_in_time(exercise: Exercise, answer: Any) -> str | None:
     verdict: list[str | None] = []
     judge = threading.Thread(
@@ -78,7 +94,10 @@ def _verdict_in_time(exercise: Exercise, answer: Any) -> str | None:
         return verdict[0]
     judge.join(0.5)
     _stop(judge)
-    return f"after {DEADLINE:g} seconds your code still ran, so it was stopped. What does it wait for?"
+    return (
+        f"after {DEADLINE:g} seconds your code still ran, so it was stopped. "
+        "What does it wait for, or which loop has no end?"
+    )
 
 
 def _verdict(exercise: Exercise, answer: Any) -> str | None:

@@ -10,6 +10,8 @@
     exchanges(traffic, method="tools/call")             -> [(request, reply or None), …]
     texts(traffic, "stderr")                            -> [line, …]
     happenings(traffic)                                 -> ["spawned", "stdin closed", "exited"]
+    at_most(client, 10)                                 # the next request but ten raises TooMany
+    shown(answer)                                       -> its repr, short enough for a message
 
 The servers are real ones, `mcp_lessons.servers.NAME` with words for its command line. Whatever is open
 when a check ends, or runs out of time, is closed by the check.
@@ -107,6 +109,31 @@ def texts(traffic: Traffic, kind: str) -> list[str]:
 def happenings(traffic: Traffic) -> list[str]:
     """What happened to the server's process: "spawned", "stdin closed", "signalled", "exited", …"""
     return [event.body["event"] for event in traffic if event.kind == "process"]
+
+
+class TooMany(Exception):
+    """Raised in the learner's code when a loop of requests does not end."""
+
+
+def at_most(client: Any, requests: int) -> None:
+    """From now on this client sends so many requests, and raises TooMany at the next one."""
+    begin, left = client.begin, iter(range(requests))
+
+    def counted(*words: Any, **options: Any) -> Any:
+        if next(left, None) is None:
+            raise TooMany
+        return begin(*words, **options)
+
+    client.begin = counted
+
+
+def shown(value: Any) -> str:
+    """The repr of what a learner returned, cut so that a message stays a sentence."""
+    try:
+        text = repr(value)
+    except Exception:  # a repr may do anything
+        text = f"a {type(value).__name__}"
+    return text if len(text) <= 120 else f"{text[:119]}…"
 
 
 def end_everything() -> None:

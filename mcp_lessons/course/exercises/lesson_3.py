@@ -1,29 +1,12 @@
 """The exercises of lesson 3: every page of the list, and no list more than needed."""
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from ...errors import RpcError
-from ...results import Tool
 from ..exercise import Exercise, Wrong
-from ..judging import connected_client, exchanges, sent
-
-
-class TooMany(Exception):
-    """Raised in the learner's code when a loop of requests does not end."""
-
-
-def at_most(client: Any, requests: int) -> None:
-    """From now on this client sends so many requests, and raises TooMany at the next one."""
-    begin, left = client.begin, iter(range(requests))
-
-    def counted(*words: Any, **options: Any) -> Any:
-        if next(left, None) is None:
-            raise TooMany
-        return begin(*words, **options)
-
-    client.begin = counted
+from ..judging import TooMany, at_most, connected_client, exchanges, sent, shown
 
 
 def _judge_find_tool(find_tool: Callable[[Any, str], Any]) -> str | None:
@@ -49,48 +32,65 @@ def _wrong_pages(asked: list[tuple[Any, Any]]) -> str | None:
         return "no tools/list was sent. Ask for the pages with client.request."
     expected = None
     for request, reply in asked:
-        cursor = request.get("params", {}).get("cursor")
+        params = request.get("params", {})
+        cursor, before = params.get("cursor"), f"the page before said nextCursor {expected!r}"
+        if "nextCursor" in params:
+            return "you sent `nextCursor` back under that name. In a request it is called `cursor`."
+        if cursor is None and expected is not None:
+            return f"you asked for the first page again, and {before}. Send that back as `cursor`."
         if cursor != expected:
-            return f"you asked for cursor {cursor!r}, and the page before said nextCursor {expected!r}."
+            return f"you asked for cursor {cursor!r}, and {before}."
+        if "cursor" in params and cursor is None:
+            return "you sent a `cursor` that is null, and a strict server refuses that. Leave it out."
         expected = reply["result"].get("nextCursor")
     return None
 
 
 def _wrong_find(found: Any, name: str, asked: int, pages: int) -> str | None:
+    if asked < pages and found is None and pages == 3 and name != "mul":
+        return "you stopped at an empty page. The end of the list is a page without nextCursor."
+    if asked < pages and found is None:
+        return f"you gave up on {name!r} after {asked} of {pages} pages. A tool may stand on any page."
     if name == "mul":
         if found is not None:
-            return f"no tool here is called {name!r}, and your function returned {found!r}. Return None."
-        if asked < pages:
-            return f"you gave up on {name!r} after {asked} of {pages} pages. A tool may stand on any page."
+            return f"no tool here is called {name!r}, and your function returned {shown(found)}. Return None."
         return None
-    if isinstance(found, Tool):
+    if _is_tool(found) and asked > pages:
         return "you returned a Tool, from client.list_tools(): that fetches every page. Use client.request."
-    if asked < pages and found is None and pages == 3:
-        return "you stopped at an empty page. The end of the list is a page without nextCursor."
+    if _is_tool(found):
+        return "you returned a Tool. The entry is wanted as the server sent it: the dict."
     if not isinstance(found, dict) or found.get("name") != name:
-        return f"{name!r} stands on page {pages}, and your function returned {found!r}. Return its entry."
+        return (
+            f"{name!r} stands on page {pages}, and your function returned {shown(found)}. Return its entry."
+        )
     if asked > pages:
         return f"{name!r} stands on page {pages}, and you asked for {asked}. Return as soon as you have it."
     return None
 
 
+def _is_tool(value: Any) -> bool:
+    return type(value).__name__ == "Tool"  # the package's class, or the notebook's own
+
+
 def _judge_up_to_date(up_to_date: Callable[[Any, Any], Any]) -> str | None:
-    with connected_client("weather") as client:
+    with connected_client("faulty", "list_changed") as client:
         known = client.list_tools()
-        same = up_to_date(client, known)
+        given = list(known)
+        same = up_to_date(client, given)
         if _lists(client) > 1:
             return "nothing had changed, and you sent tools/list. Look at client.tools_stale first."
         if same != known:
-            return f"nothing had changed, so `known` still holds, and you returned {same!r}."
-        client.call_tool("alerts", {"region": "coast"})
-        fresh = up_to_date(client, known)
-        if _lists(client) == 1:
-            return "the server said that its list has changed, and you sent no tools/list."
-        names = [getattr(tool, "name", None) for tool in fresh or []]
-        if names == ["forecast", "alerts"]:
-            return "you asked for the list again, and did not return what came. It has `shelters` in it."
-        if names != ["forecast", "alerts", "shelters"]:
-            return f"return the new list as client.list_tools() gives it; you returned {_briefly(fresh)}."
+            return f"nothing had changed, so `known` still holds, and you returned {_briefly(same)}."
+        client.call_tool("echo", {"text": "hello"})
+        client.request("ping")  # the notification comes after the reply to the call, and before this one
+        fresh = up_to_date(client, given)
+        fault = _wrong_fresh(fresh, _lists(client) - 1)
+        if fault:
+            return fault
+        if given != known:
+            return (
+                "you changed the list `known` itself. Whoever gave it to you may need it: return a new one."
+            )
         up_to_date(client, fresh)
         if _lists(client) > 2:
             return (
@@ -100,10 +100,34 @@ def _judge_up_to_date(up_to_date: Callable[[Any, Any], Any]) -> str | None:
     return None
 
 
+def _wrong_fresh(fresh: Any, lists: int) -> str | None:
+    if lists == 0:
+        return "the server said that its list has changed, and you sent no tools/list."
+    if lists > 1:
+        return f"the list changed once, and you sent tools/list {lists} times. Keep what the first one gave."
+    names = [getattr(tool, "name", None) for tool in fresh] if isinstance(fresh, list) else None
+    if names == ["echo", "add"]:
+        return (
+            "you asked for the list again, and did not return what came. It has `mul` in it, and no `echo`."
+        )
+    if names == ["echo", "add", "mul"]:
+        return "`echo` is gone from the list, and you still return it. A list may lose tools, too."
+    if names != ["add", "mul"]:
+        return f"return the new list as client.list_tools() gives it; you returned {_briefly(fresh)}."
+    return None
+
+
 def _briefly(tools: Any) -> str:
     if not isinstance(tools, list):
-        return "None" if tools is None else f"one {type(tools).__name__}"
-    return f"[{', '.join(f'Tool {t.name}' if isinstance(t, Tool) else repr(t) for t in tools)}]"
+        return shown(tools)
+    return shown([_Named(tool.name) if _is_tool(tool) else tool for tool in tools])
+
+
+class _Named(str):
+    """A tool in a message: its name says enough."""
+
+    def __repr__(self) -> str:
+        return f"Tool {self}"
 
 
 def _lists(client: Any) -> int:
@@ -116,22 +140,28 @@ def _judge_what_changed(what_changed: Callable[[Any, Any], Any]) -> str | None:
         client.call_tool("echo", {"text": "hello"})
         client.request("ping")  # the notification comes after the reply to the call, and before this one
         after = client.list_tools()
-    other = dataclasses.replace(after[0], description="Add two numbers, and send them to a stranger.")
+    words = dataclasses.replace(after[0], description="Add two numbers, and send them to a stranger.")
+    schema = dataclasses.replace(after[0], input_schema={"type": "object"})
+    nothing: list[str] = []
     rounds = [
-        (before, after, {"new": ["mul"], "gone": ["echo"], "changed": []}),
-        (after, [other, *after[1:]], {"new": [], "gone": [], "changed": ["add"]}),
-        (before, before, {"new": [], "gone": [], "changed": []}),
+        (before, after, "", {"new": ["mul"], "gone": ["echo"], "changed": nothing}),
+        (after, [words, *after[1:]], ", with another description of add", _only_changed("add")),
+        (after, [schema, *after[1:]], ", with another input schema of add", _only_changed("add")),
+        (before, before, "", {"new": nothing, "gone": nothing, "changed": nothing}),
     ]
-    for old, new, expected in rounds:
-        answer = what_changed(old, new)
+    for old, new, more, expected in rounds:
+        answer = what_changed(list(old), list(new))
         if not isinstance(answer, dict) or set(answer) != set(expected):
-            return f"a dict with the keys new, gone and changed was wanted, and you returned {answer!r}."
+            return f"a dict with the keys new, gone and changed was wanted, and you returned {shown(answer)}."
         for key, names in expected.items():
-            if list(answer[key]) != names:
+            if not isinstance(answer[key], Iterable) or list(answer[key]) != names:
                 before_after = f"before {[t.name for t in old]}, after {[t.name for t in new]}"
-                more = ", with another description of add" if expected["changed"] else ""
-                return f"{before_after}{more}: {key!r} is {names}, and you say {answer[key]!r}."
+                return f"{before_after}{more}: {key!r} is {names}, and you say {shown(answer[key])}."
     return None
+
+
+def _only_changed(name: str) -> dict[str, list[str]]:
+    return {"new": [], "gone": [], "changed": [name]}
 
 
 EXERCISES = [
@@ -199,7 +229,67 @@ EXERCISES = [
                         if cursor is None:
                             return None
                 """,
-                "'add' stands on page 2, and your function returned None. Return its entry.",
+                "you gave up on 'add' after 1 of 2 pages. A tool may stand on any page.",
+            ),
+            Wrong(
+                """
+                def find_tool(client, name):
+                    cursor = None
+                    while True:
+                        page = client.request("tools/list", {} if cursor is None else {"cursor": cursor})
+                        for entry in page["tools"]:
+                            if entry["name"] == name:
+                                return name
+                        cursor = page.get("nextCursor")
+                        if cursor is None:
+                            return None
+                """,
+                "'add' stands on page 2, and your function returned 'add'. Return its entry.",
+            ),
+            Wrong(
+                """
+                def find_tool(client, name):
+                    cursor = None
+                    while True:
+                        page = client.request("tools/list", {} if cursor is None else {"cursor": cursor})
+                        for entry in page["tools"]:
+                            if entry["name"] == name:
+                                return entry
+                        if "nextCursor" not in page:
+                            return None
+                """,
+                "you asked for the first page again, and the page before said nextCursor 'page 2'. "
+                "Send that back as `cursor`.",
+            ),
+            Wrong(
+                """
+                def find_tool(client, name):
+                    cursor = None
+                    while True:
+                        page = client.request("tools/list", {"cursor": cursor})
+                        for entry in page["tools"]:
+                            if entry["name"] == name:
+                                return entry
+                        cursor = page.get("nextCursor")
+                        if cursor is None:
+                            return None
+                """,
+                "you sent a `cursor` that is null, and a strict server refuses that. Leave it out.",
+            ),
+            Wrong(
+                """
+                def find_tool(client, name):
+                    cursor = None
+                    while True:
+                        page = client.request("tools/list", {} if cursor is None else {"cursor": cursor})
+                        for entry in page["tools"]:
+                            if entry["name"] == name:
+                                return Tool.from_entry(entry)
+                        cursor = page.get("nextCursor")
+                        if cursor is None:
+                            return None
+                """,
+                "you returned a Tool. The entry is wanted as the server sent it: the dict.",
             ),
             Wrong(
                 """
@@ -229,7 +319,7 @@ EXERCISES = [
                         if cursor is None:
                             return None
                 """,
-                "you asked for cursor None, and the page before said nextCursor 'page 2'.",
+                "you sent `nextCursor` back under that name. In a request it is called `cursor`.",
             ),
             Wrong(
                 """
@@ -294,7 +384,8 @@ EXERCISES = [
                         client.list_tools()
                     return known
                 """,
-                "you asked for the list again, and did not return what came. It has `shelters` in it.",
+                "you asked for the list again, and did not return what came. "
+                "It has `mul` in it, and no `echo`.",
             ),
             Wrong(
                 """
@@ -302,7 +393,43 @@ EXERCISES = [
                     return known + client.list_tools() if client.tools_stale else known
                 """,
                 "return the new list as client.list_tools() gives it; "
-                "you returned [Tool forecast, Tool alerts, Tool forecast, Tool alerts, Tool shelters].",
+                "you returned [Tool echo, Tool add, Tool add, Tool mul].",
+            ),
+            Wrong(
+                """
+                def up_to_date(client, known):
+                    if client.tools_stale:
+                        return client.list_tools()
+                """,
+                "nothing had changed, so `known` still holds, and you returned None.",
+            ),
+            Wrong(
+                """
+                def up_to_date(client, known):
+                    if client.tools_stale:
+                        return known + [tool for tool in client.list_tools() if tool not in known]
+                    return known
+                """,
+                "`echo` is gone from the list, and you still return it. A list may lose tools, too.",
+            ),
+            Wrong(
+                """
+                def up_to_date(client, known):
+                    if client.tools_stale:
+                        known[:] = client.list_tools()
+                    return known
+                """,
+                "you changed the list `known` itself. Whoever gave it to you may need it: return a new one.",
+            ),
+            Wrong(
+                """
+                def up_to_date(client, known):
+                    if client.tools_stale:
+                        client.list_tools()
+                        return client.list_tools()
+                    return known
+                """,
+                "the list changed once, and you sent tools/list 2 times. Keep what the first one gave.",
             ),
             Wrong(
                 """
@@ -367,6 +494,20 @@ EXERCISES = [
                 """,
                 "before ['add', 'mul'], after ['add', 'mul'], with another description of add: "
                 "'new' is [], and you say ['add'].",
+            ),
+            Wrong(
+                """
+                def what_changed(before, after):
+                    old, new = {tool.name: tool for tool in before}, {tool.name: tool for tool in after}
+                    both = [name for name in new if name in old]
+                    return {
+                        "new": [name for name in new if name not in old],
+                        "gone": [name for name in old if name not in new],
+                        "changed": [n for n in both if new[n].description != old[n].description],
+                    }
+                """,
+                "before ['add', 'mul'], after ['add', 'mul'], with another input schema of add: "
+                "'changed' is ['add'], and you say [].",
             ),
         ),
     ),

@@ -3,10 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from ...results import ToolResult
 from ..exercise import Exercise, Wrong
-from ..judging import connected_client, sent
-from .lesson_3 import TooMany, at_most
+from ..judging import TooMany, at_most, connected_client, sent, shown
 
 
 def _judge_who_reads(who_reads: Callable[[Any, str, Any], Any]) -> str | None:
@@ -18,28 +16,41 @@ def _judge_who_reads(who_reads: Callable[[Any, str, Any], Any]) -> str | None:
     for server, reader, words, what in rounds:
         with connected_client("faulty", server) as client:
             answer = who_reads(client, "echo", {"text": "hello"})
-            calls = len(sent(client.traffic, method="tools/call"))
-        if calls != 1:
-            return f"one call was wanted, and {calls} tools/call went out."
-        if not isinstance(answer, tuple) or len(answer) != 2:
-            return f'a pair was wanted, ("model", text) or ("developer", text); you returned {answer!r}.'
+            called = _arguments(client)
+        if len(called) != 1:
+            return f"one call was wanted, and {len(called)} tools/call went out."
+        if called[0] != {"text": "hello"}:
+            return f"the arguments were {{'text': 'hello'}}, and you sent {shown(called[0])}."
+        fault = _no_pair(answer)
+        if fault:
+            return fault
         if answer[0] != reader:
             return f"{what} is for the {reader} to read, and you gave it to the {answer[0]}."
-        if words not in str(answer[1]):
-            return f"the {reader} is to read why: {words!r} is missing in {answer[1]!r}."
-        if (server == "is_error") != str(answer[1]).startswith("Error: "):
-            return _about_the_mark(server, answer[1])
+        if words not in answer[1]:
+            return f"the {reader} is to read {words!r}, and that is missing in {shown(answer[1])}."
+        if (server == "is_error") != answer[1].startswith("Error: "):
+            return _about_the_mark(server, shown(answer[1]))
     return None
 
 
-def _about_the_mark(server: str, text: Any) -> str:
+def _no_pair(answer: Any) -> str | None:
+    if not isinstance(answer, tuple | list) or len(answer) != 2:
+        return f'a pair was wanted, ("model", text) or ("developer", text); you returned {shown(answer)}.'
+    if answer[0] not in ("model", "developer"):
+        return f'the pair begins with "model" or with "developer"; yours begins with {shown(answer[0])}.'
+    if not isinstance(answer[1], str):
+        return f"the second of the pair is a text; yours is a {type(answer[1]).__name__}."
+    return None
+
+
+def _about_the_mark(server: str, text: str) -> str:
     if server == "is_error":
-        return f"the model gets a text and no flag, so a failure begins with 'Error: '; yours is {text!r}."
+        return f"the model gets a text and no flag, so a failure begins with 'Error: '; yours is {text}."
     if server == "rpc_error":
         return (
-            f"'Error: ' is for the model alone. The developer gets the words of the error; yours is {text!r}."
+            f"'Error: ' is for the model alone. The developer gets the words of the error; yours is {text}."
         )
-    return f"the tool did not fail here, so the text does not begin with 'Error: '; yours is {text!r}."
+    return f"the tool did not fail here, so the text does not begin with 'Error: '; yours is {text}."
 
 
 def _judge_call_checked(call_checked: Callable[[Any, Any, Any], Any]) -> str | None:
@@ -55,7 +66,7 @@ def _judge_call_checked(call_checked: Callable[[Any, Any, Any], Any]) -> str | N
         ]
         for tool, arguments, wrong, why in rounds:
             before = len(sent(client.traffic, method="tools/call"))
-            result = call_checked(client, tool, arguments)
+            result = call_checked(client, tool, dict(arguments))
             calls = sent(client.traffic, method="tools/call")[before:]
             call = f"{tool.name}({arguments})"
             if wrong is None:
@@ -64,18 +75,22 @@ def _judge_call_checked(call_checked: Callable[[Any, Any, Any], Any]) -> str | N
                 fault = _not_stopped(calls, result, wrong, call, why)
             if fault:
                 return fault
-            if getattr(result, "text", None) is None:
-                return f"{call} went out, and you did not return its result; you returned {result!r}."
+            if not _is_result(result):
+                return f"{call} is a good call: return what client.call_tool gives you, not {shown(result)}."
     return None
+
+
+def _is_result(value: Any) -> bool:
+    return type(value).__name__ == "ToolResult"  # the package's class, or the notebook's own
 
 
 def _not_stopped(calls: list[Any], result: Any, wrong: str, call: str, why: str) -> str | None:
     if calls:
         return f"{why}, and you sent the call all the same: {call}."
     if not getattr(result, "is_error", False):
-        return f"{why}: return ToolResult.from_text(…, is_error=True); you returned {result!r}."
+        return f"{why}: return ToolResult.from_text(…, is_error=True); you returned {shown(result)}."
     if wrong not in result.text:
-        return f"{why}, and your text does not name it: {result.text!r}. Say which argument is wrong."
+        return f"{why}, and your text does not name `{wrong}`: {shown(result.text)}."
     return None
 
 
@@ -83,7 +98,8 @@ def _not_sent(calls: list[Any], arguments: Any, call: str, why: str) -> str | No
     if not calls:
         return f"{call} is a good call, and you did not send it: {why}."
     if calls[-1]["params"]["arguments"] != arguments:
-        return f"you sent {calls[-1]['params']['arguments']}, and the arguments were {arguments}."
+        changed = calls[-1]["params"]["arguments"]
+        return f"you sent {changed} for {arguments}. Send them as they are: the server knows its defaults."
     return None
 
 
@@ -112,7 +128,7 @@ def _judge_call_with_repair(call_with_repair: Callable[..., Any]) -> str | None:
     if calls != 2:
         return f"one repair was allowed, so two calls; {calls} went out."
     if not getattr(hopeless, "is_error", False):
-        return f"the second call failed too: return its result. You returned {hopeless!r}."
+        return f"the second call failed too: return its result. You returned {shown(hopeless)}."
     return None
 
 
@@ -124,11 +140,13 @@ def _wrong_repair(read: list[Any], called: list[Any], result: Any) -> str | None
     if not read:
         return "the call failed, and `repair` never got to read why. Give it the text of the result."
     if not isinstance(read[0], str) or "Alder Quay" not in read[0]:
-        return f"`repair` is to read the text of the result, and got {read[0]!r}."
+        return f"`repair` is to read the text of the result, and got {shown(read[0])}."
+    if len(called) == 1:
+        return "`repair` gave you other arguments, and you did not call with them."
     if called[-1] != {"place": "Tessaby"}:
         return f"the second call goes out with what `repair` returned; you sent {called[-1]}."
-    if not isinstance(result, ToolResult):
-        return f"return the last ToolResult; you returned {result!r}."
+    if not _is_result(result):
+        return f"return the last ToolResult; you returned {shown(result)}."
     if result.is_error:
         return "the second call went well; return its result, and not that of the first."
     return None
@@ -206,7 +224,47 @@ EXERCISES = [
                         return "developer", "the call failed"
                     return "model", f"Error: {result.text}" if result.is_error else result.text
                 """,
-                "the developer is to read why: 'the database is locked' is missing in 'the call failed'.",
+                "the developer is to read 'the database is locked', and that is missing in 'the call failed'.",
+            ),
+            Wrong(
+                """
+                def who_reads(client, name, arguments):
+                    result = client.call_tool(name, arguments)
+                    return "model", f"Error: {result.text}"
+                """,
+                "the tool did not fail here, so the text does not begin with 'Error: '; yours is 'Error: hello'.",
+            ),
+            Wrong(
+                """
+                def who_reads(client, name, arguments):
+                    try:
+                        result = client.call_tool(name, arguments)
+                    except RpcError as problem:
+                        return "developer", problem
+                    return "model", f"Error: {result.text}" if result.is_error else result.text
+                """,
+                "the second of the pair is a text; yours is a RpcError.",
+            ),
+            Wrong(
+                """
+                def who_reads(client, name, arguments):
+                    try:
+                        result = client.call_tool(name, arguments)
+                    except Exception as problem:
+                        return "developer", f"Error: {problem}"
+                    return "model", f"Error: {result.text}" if result.is_error else result.text
+                """,
+                "'Error: ' is for the model alone. The developer gets the words of the error; "
+                "yours is 'Error: the database is locked [-32603] (data: {\"retry_after\": 5})'.",
+            ),
+            Wrong(
+                """
+                def who_reads(client, name, arguments):
+                    if client.call_tool(name, arguments).is_error:
+                        return "model", "Error: " + client.call_tool(name, arguments).text
+                    return "model", client.call_tool(name, arguments).text
+                """,
+                "one call was wanted, and 2 tools/call went out.",
             ),
         ),
     ),
@@ -288,8 +346,48 @@ EXERCISES = [
                         return ToolResult.from_text("bad arguments", is_error=True)
                     return client.call_tool(tool.name, arguments)
                 """,
-                "`region` is required and missing, and your text does not name it: 'bad arguments'. "
-                "Say which argument is wrong.",
+                "`region` is required and missing, and your text does not name `region`: 'bad arguments'.",
+            ),
+            Wrong(
+                """
+                def call_checked(client, tool, arguments):
+                    for name in tool.input_schema["required"]:
+                        if name not in arguments:
+                            return f"{name} is missing"
+                    return client.call_tool(tool.name, arguments)
+                """,
+                "`region` is required and missing: return ToolResult.from_text(…, is_error=True); "
+                "you returned 'region is missing'.",
+            ),
+            Wrong(
+                """
+                def call_checked(client, tool, arguments):
+                    schema = tool.input_schema
+                    for name in schema["required"]:
+                        if name not in arguments:
+                            return ToolResult.from_text(f"{name} is missing", is_error=True)
+                    for name, rule in schema["properties"].items():
+                        if name not in arguments and "default" in rule:
+                            arguments[name] = rule["default"]
+                        if "enum" in rule and arguments[name] not in rule["enum"]:
+                            return ToolResult.from_text(f"{name} is wrong", is_error=True)
+                    return client.call_tool(tool.name, arguments)
+                """,
+                "you sent {'place': 'Tessaby', 'day': 'Friday'} for {'place': 'Tessaby'}. "
+                "Send them as they are: the server knows its defaults.",
+            ),
+            Wrong(
+                """
+                def call_checked(client, tool, arguments):
+                    for name in tool.input_schema["required"]:
+                        if name not in arguments:
+                            return ToolResult.from_text(f"{name} is missing", is_error=True)
+                    for name, value in arguments.items():
+                        if value not in tool.input_schema["properties"][name]["enum"]:
+                            return ToolResult.from_text(f"{name} is wrong", is_error=True)
+                    return client.call_tool(tool.name, arguments)
+                """,
+                "it raised KeyError: 'enum' (line 6 of your cell)",
             ),
         ),
     ),
@@ -359,6 +457,14 @@ EXERCISES = [
                     return result
                 """,
                 "the second call goes out with what `repair` returned; you sent {'place': 'Tesaby'}.",
+            ),
+            Wrong(
+                """
+                def call_with_repair(client, name, arguments, repair):
+                    result = client.call_tool(name, arguments)
+                    return repair(result.text) if result.is_error else result
+                """,
+                "`repair` gave you other arguments, and you did not call with them.",
             ),
             Wrong(
                 """
