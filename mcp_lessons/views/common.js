@@ -30,7 +30,12 @@ export function fill(template, values) {
 
 /** "1 request", "2 requests": `forms` is [one, many], each with {n}. */
 export function plural(n, [one, many]) {
-  return fill(n === 1 ? one : many, { n: n.toLocaleString("en-US") });
+  return fill(n === 1 ? one : many, { n: grouped(n) });
+}
+
+/** A whole number with a comma a thousand. (toLocaleString takes a tenth of a second when first called.) */
+export function grouped(n) {
+  return String(n).replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
 /** `value` if it is a JSON object, else an empty one: a server may have sent anything. */

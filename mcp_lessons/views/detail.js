@@ -1,6 +1,6 @@
 // The pane beside the messages: what the chosen one is, why it is there, and all that it says.
 
-import { button, copyButton, el, fill, icon, serverClass } from "./common.js";
+import { button, copyButton, el, fill, grouped, icon, serverClass } from "./common.js";
 import { explain } from "./explain.js";
 import { asPython } from "./python.js";
 import { jsonTree } from "./tree.js";
@@ -57,7 +57,7 @@ function part(entry, store, state, chosen) {
   ];
   return el("section", { class: `mt-part${entry === chosen ? " mt-part-chosen" : ""} ${serverClass(store.numberOf(entry.server))}`, "aria-label": `${name} #${entry.seq}` },
     el("div", { class: "mt-part-head" }, el("h4", {}, icon(entry.direction === "sent" ? "right" : entry.direction ? "left" : "lines"), el("span", { text: name }), el("span", { class: "ml-dim", text: size(entry) })), el("div", { class: "mt-part-buttons" }, buttons)),
-    entry.cut ? el("p", { class: "mt-cut" }, icon("warning"), " ", fill(D.cut, { n: entry.cut.toLocaleString("en-US"), seq: entry.seq })) : null,
+    entry.cut ? el("p", { class: "mt-cut" }, icon("warning"), " ", fill(D.cut, { n: grouped(entry.cut), seq: entry.seq })) : null,
     isJson(entry) ? jsonTree(entry.body, { open: 4, label: name, mark: (path) => path.length === 1 && MARKED.has(path[0]) }) : el("pre", { class: "mt-text ml-mono", text: entry.raw.slice(0, EXACT) }),
     isJson(entry) && isWire(entry) ? exactLine(entry) : null);
 }
@@ -82,5 +82,5 @@ function partName(entry) {
 
 function size(entry) {
   if (!isWire(entry) || entry.cut) return fill(D.sizePlain, { seq: entry.seq });
-  return fill(D.size, { seq: entry.seq, bytes: new TextEncoder().encode(entry.raw).length.toLocaleString("en-US") });
+  return fill(D.size, { seq: entry.seq, bytes: grouped(new TextEncoder().encode(entry.raw).length) });
 }

@@ -1,6 +1,6 @@
 // The foot of TrafficView: step buttons, a scrubber with a tick a message, "hide later".
 
-import { button, el, fill, serverClass, svg } from "./common.js";
+import { button, el, fill, grouped, serverClass, svg } from "./common.js";
 import { isWrong } from "./record.js";
 import T from "./text/traffic.json" with { type: "json" };
 
@@ -26,7 +26,7 @@ export function foot(state, store) {
       slider.max = String(Math.max(all, 1));
       slider.value = String(n);
       slider.style.setProperty("--done", `${all > 1 ? ((n - 1) / (all - 1)) * 100 : 100}%`);
-      const said = fill(S.at, { n: n.toLocaleString("en-US"), all: all.toLocaleString("en-US") });
+      const said = fill(S.at, { n: grouped(n), all: grouped(all) });
       if (where.textContent !== said) where.textContent = said;
       slider.setAttribute("aria-valuetext", said);
       steps[0].disabled = steps[1].disabled = n <= 1;
@@ -34,21 +34,28 @@ export function foot(state, store) {
       steps[3].disabled = state.at === null;
       hide.setAttribute("aria-pressed", String(state.hideLater));
       const now = `${state.hideLater ? n : ""} ${state.all[0]?.seq} ${state.all.at(-1)?.seq} ${all} ${state.all.reduce((sum, entry) => sum + entry.flags.length, 0)}`;
-      if (now !== drawn) ticks.replaceChildren(...tickMarks(state.all, store, (entry) => !state.isHidden(entry) && isWrong(state.seen(entry))));
+      if (now !== drawn) drawTicks(ticks, state.all, store, (entry) => !state.isHidden(entry) && isWrong(state.seen(entry)));
       drawn = now;
     },
   };
 }
 
 /** At most 200 ticks; one that stands for several messages is tall if any of them is an error. */
-function tickMarks(entries, store, isWrong) {
+function drawTicks(ticks, entries, store, isWrong) {
   const bins = Math.min(entries.length, MOST_TICKS);
   const size = entries.length / bins;
-  return Array.from({ length: bins }, (_, i) => {
+  while (ticks.childElementCount > bins) ticks.lastChild.remove();
+  while (ticks.childElementCount < bins) ticks.append(svg("line", { y2: 12 }));
+  [...ticks.children].forEach((line, i) => {
     const part = entries.slice(Math.floor(i * size), Math.floor((i + 1) * size));
     const wrong = part.find(isWrong);
-    const x = bins > 1 ? 4 + (i / (bins - 1)) * 992 : 996;
     const number = store.numberOf((wrong ?? part[0])?.server);
-    return svg("line", { class: `mt-tick ${serverClass(number)}${wrong ? " mt-tick-wrong" : ""}`, x1: x, x2: x, y1: wrong ? 0 : 6, y2: 12 });
+    const x = bins > 1 ? 4 + (i / (bins - 1)) * 992 : 996;
+    change(line, { class: `mt-tick ${serverClass(number)}${wrong ? " mt-tick-wrong" : ""}`, x1: x, x2: x, y1: wrong ? 0 : 6 });
   });
+}
+
+/** What stays as it is costs nothing. */
+function change(node, attributes) {
+  for (const [name, value] of Object.entries(attributes)) if (node.getAttribute(name) !== String(value)) node.setAttribute(name, value);
 }

@@ -8,7 +8,7 @@ const MOST = 56;
 let grids = 0;
 
 /**
- * A grid. `options`: label; count(); signature(i) (a text: the row is drawn anew only when it changes);
+ * A grid. `options`: label; count(); prepare(from, to), called before these are drawn; signature(i) (a text: the row is drawn anew only when it changes);
  * draw(i) -> element; header() -> element; choose(i); chosen() -> i or -1; keys: {key: handler}; scrolled(atEnd).
  */
 export class Grid {
@@ -35,6 +35,7 @@ export class Grid {
   draw() {
     const n = this.options.count();
     const [from, to] = this.inSight(n);
+    this.options.prepare(from, to);
     const next = new Map();
     for (let i = from; i < to; i += 1) {
       const signature = this.options.signature(i);

@@ -86,29 +86,40 @@ function nameWidth({ kind, name }) {
 }
 
 /**
- * For each entry, how many exchanges keep each lane at work before and after it: [{lane: n}, {lane: n}].
- * An exchange works on the lane that was asked, from its request to its reply, or to what ended it; an end
- * that is `unseen` is still to come.
+ * For each entry `from` … `to`, how many exchanges keep each lane at work before and after it:
+ * [{lane: n}, {lane: n}]. An exchange works on the lane that was asked, from its request to its reply, or to
+ * what ended it; an end that is `unseen` is still to come.
  */
-export function activity(entries, unseen = () => false) {
+export function activity(entries, unseen = () => false, from = 0, to = entries.length) {
   const turn = (turns += 1);
   for (const entry of entries) entry.turn = turn; // faster than a set of them
-  const live = new Set(); // requests at work
-  let now = {};
-  const step = (entry, by) => {
-    const lane = ends(entry)[1];
-    now = { ...now, [lane]: (now[lane] ?? 0) + by };
-  };
-  return entries.map((entry) => {
+  const counts = {};
+  const rows = [];
+  for (let i = 0, now = {}; i < to; i += 1) {
+    if (i === from) now = { ...counts };
     const before = now;
-    const closer = entry.role === "request" ? entry.endedBy ?? entry.partner : null;
-    if (entry.role === "request" && (closer ? closer.turn === turn || unseen(closer) : entry.waiting)) {
-      live.add(entry);
-      step(entry, 1);
-    }
-    for (const asked of endedAt(entry)) if (live.delete(asked)) step(asked, -1);
-    return [before, now];
-  });
+    const changed = work(entries[i], turn, unseen, counts);
+    if (i < from) continue;
+    if (changed) now = { ...counts };
+    rows.push([before, now]);
+  }
+  return rows;
+}
+
+/** Let `entry` begin and end what it does; `live` on a request says that it is at work in this turn. */
+function work(entry, turn, unseen, counts) {
+  const closer = entry.role === "request" ? entry.endedBy ?? entry.partner : null;
+  const begins = entry.role === "request" && (closer ? closer.turn === turn || unseen(closer) : entry.waiting);
+  if (begins) step(entry, turn, counts, 1);
+  const over = endedAt(entry).filter((asked) => asked.live === turn);
+  for (const asked of over) step(asked, 0, counts, -1);
+  return begins || over.length > 0;
+}
+
+function step(entry, turn, counts, by) {
+  const lane = ends(entry)[1];
+  entry.live = turn;
+  counts[lane] = (counts[lane] ?? 0) + by;
 }
 
 function endedAt(entry) {
@@ -124,20 +135,23 @@ export function barsOn(lane, [before, after]) {
   return [before, after].map((counts) => Math.min(counts[lane] ?? 0, DEEPEST));
 }
 
-/** For each entry, the lanes (of servers) whose process is gone after it: [{lane: true}] as sets. */
-export function gone(entries) {
+/** For each entry `from` … `to`, the set of lanes (of servers) whose process is gone after it. */
+export function gone(entries, from = 0, to = entries.length) {
   let dead = new Set();
-  return entries.map((entry) => {
-    const lane = farLane(entry);
+  const rows = [];
+  for (let i = 0; i < to; i += 1) {
+    const entry = entries[i];
     const over = entry.kind === "process" && entry.body?.event === "exited";
-    const back = entry.kind !== "stderr" && !over && dead.has(lane) && (entry.direction || entry.body?.event === "spawned");
-    if (over || back) {
-      dead = new Set(dead);
-      if (over) dead.add(lane);
-      else dead.delete(lane);
-    }
-    return dead;
-  });
+    if (over) dead = new Set(dead).add(farLane(entry));
+    else if (dead.size && isBack(entry) && dead.has(farLane(entry))) dead = new Set([...dead].filter((lane) => lane !== farLane(entry)));
+    if (i >= from) rows.push(dead);
+  }
+  return rows;
+}
+
+/** True for what only a server that is there can do. */
+function isBack(entry) {
+  return entry.kind !== "stderr" && (entry.direction !== "" || entry.body?.event === "spawned");
 }
 
 /**

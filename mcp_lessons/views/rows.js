@@ -1,7 +1,7 @@
 // The rows of TrafficView and the heads of their columns, in each way of looking.
 
 import { el, icon, whose } from "./common.js";
-import { ends } from "./layout.js";
+import { activity, ends, gone } from "./layout.js";
 import { diagram, laneHeads, place, took } from "./sequence.js";
 import { axisHead, exchangeBar, timeAxis } from "./waterfall.js";
 import { duration, sentence } from "./words.js";
@@ -30,11 +30,22 @@ export class Rows {
     this.layout = [state.mode, width, scale, this.placed.lanes.map(({ key }) => key), this.store.servers.length, state.mode === "waterfall" ? [now, state.visible.length] : ""].join();
   }
 
+  /** To be called before the rows `from` … `to` are drawn: what is at work there follows from what is above. */
+  prepare(from, to) {
+    const { state } = this;
+    const now = [state.version, state.mode, from, to].join();
+    if (now === this.prepared || state.mode !== "sequence") return;
+    this.prepared = now;
+    this.from = from;
+    this.activity = activity(state.visible, (entry) => state.isHidden(entry), from, to);
+    this.gone = gone(state.visible, from, to);
+  }
+
   /** A text that is another one whenever row `i` looks different. */
   signature(i) {
     const { state } = this;
     const entry = state.visible[i];
-    return [this.layout, entry.seq, this.marks(entry), entry.partner?.seq, state.seen(entry) === entry, entry.ended, entry.flags.length, state.mode === "sequence" ? JSON.stringify([state.activity[i], [...state.gone[i]]]) : ""].join("|");
+    return [this.layout, entry.seq, this.marks(entry), entry.partner?.seq, state.seen(entry) === entry, entry.ended, entry.flags.length, state.mode === "sequence" ? JSON.stringify([this.activity[i - this.from], [...this.gone[i - this.from]]]) : ""].join("|");
   }
 
   marks(entry) {
@@ -56,7 +67,7 @@ export class Rows {
   }
 
   sequenceCell(entry, i) {
-    return diagram(entry, this.placed, { activity: this.state.activity[i], gone: this.state.gone[i], store: this.store, height: this.height });
+    return diagram(entry, this.placed, { activity: this.activity[i - this.from], gone: this.gone[i - this.from], store: this.store, height: this.height });
   }
 
   barCell(entry) {

@@ -1,7 +1,6 @@
 // What the reader chose (filters, mode, step, selection), and what follows from it. No drawing.
 
 import { passing } from "./filter.js";
-import { activity, gone } from "./layout.js";
 
 /** The state of one display of a store. Every change calls the subscribers with what changed. */
 export class ViewState {
@@ -32,9 +31,6 @@ export class ViewState {
     const all = passing(this.store.entries, this.filter);
     this.all = this.mode === "waterfall" ? all.filter((entry) => entry.role === "request") : all;
     this.visible = this.hideLater && this.at !== null ? this.all.slice(0, this.position()) : this.all;
-    const sequence = this.mode === "sequence";
-    this.activity = sequence ? activity(this.visible, (entry) => this.isHidden(entry)) : [];
-    this.gone = sequence ? gone(this.visible) : [];
     if (this.chosen && this.store.find(this.chosen.seq) !== this.chosen) this.chosen = this.store.find(this.chosen.seq) ?? null;
   }
 

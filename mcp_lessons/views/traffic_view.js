@@ -42,6 +42,7 @@ class Display {
     return new Grid({
       label: T.gridLabel,
       count: () => state.visible.length,
+      prepare: (from, to) => this.rows.prepare(from, to),
       signature: (i) => this.rows.signature(i),
       draw: (i) => this.rows.row(i),
       header: () => this.rows.columns(),

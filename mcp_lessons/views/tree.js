@@ -1,6 +1,6 @@
 // A JSON value as a tree that folds. Children are made when their parent is first opened.
 
-import { el, visible, fill, plural } from "./common.js";
+import { el, visible, fill, grouped, plural } from "./common.js";
 import T from "./text/common.json" with { type: "json" };
 
 const LONG_TEXT = 400;
@@ -69,7 +69,7 @@ function leaf(value, at) {
   const kind = value === null ? "null" : typeof value;
   const span = el(at.mark(at.path) ? "mark" : "span", { class: `ml-json-${kind}`, text: text.slice(0, LONG_TEXT) });
   if (text.length <= LONG_TEXT) return span;
-  const all = el("button", { type: "button", class: "ml-button ml-small", text: fill(T.showAll, { n: text.length.toLocaleString("en-US") }), on: { click: () => {
+  const all = el("button", { type: "button", class: "ml-button ml-small", text: fill(T.showAll, { n: grouped(text.length) }), on: { click: () => {
     span.textContent = visible(text);
     all.remove();
   } } });

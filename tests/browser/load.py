@@ -2,12 +2,15 @@
 
 import json
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from playwright.sync_api import Page
 
 from mcp_lessons.traffic import Traffic
 
+SERVERS = ["weather", "maps"]
 BUDGETS = {"drawn, ms": 2000, "row elements": 60, "longest task, ms": 200, "filter, ms": 50}
 
 _WATCH = """() => {
@@ -15,12 +18,12 @@ _WATCH = """() => {
   new PerformanceObserver((list) => window.tasks.push(...list.getEntries().map((one) => one.duration)))
     .observe({ type: "longtask", buffered: true });
 }"""
-_FEED = """async ([messages]) => {
+_FEED = """async () => {
   const frame = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
   const { store } = window.mcpLessons;
   const began = performance.now();
-  for (const message of messages) {
-    store[message.op](message);
+  for (const { op, rows, ...rest } of window.messages) {
+    store[op]({ ...rest, rows: JSON.parse(rows) }); // as text, as a kernel sends them
     await frame();
   }
   await frame();
@@ -38,7 +41,7 @@ _FILTER = """(query) => {
 def long_traffic(messages: int) -> Traffic:
     """`messages` messages of two servers: half requests, half replies."""
     traffic = Traffic()
-    wires = [traffic.recorder(name) for name in ("weather", "maps")]
+    wires = [traffic.recorder(name) for name in SERVERS]
     for number in range(messages // 2):
         wire = wires[number % 2]
         call = {"name": "forecast", "arguments": {"place": f"Place {number}", "day": "Friday"}}
@@ -55,11 +58,13 @@ def measure(page: Page, traffic: Traffic) -> dict[str, float]:
     rows = _rows.rows(list(traffic))
     parts = [rows[start : start + 1000] for start in range(0, len(rows), 1000)]
     messages: list[dict[str, Any]] = [
-        {"op": "reset" if not number else "add", "rows": part, "servers": ["weather", "maps"], "dropped": 0}
+        {"op": "add" if number else "reset", "rows": _rows.dumps(part), "servers": SERVERS, "dropped": 0}
         for number, part in enumerate(parts)
     ]
     page.evaluate(_WATCH)
-    drawn = page.evaluate(_FEED, [messages])
+    for message in messages:  # one by one: to take them all at once would be the longest task
+        page.evaluate("(message) => (window.messages ??= []).push(message)", message)
+    drawn = page.evaluate(_FEED)
     page.evaluate("() => { document.querySelector('.mt-grid').scrollTop = 200000; }")
     page.wait_for_function("() => document.querySelector('.mt-row[data-seq=\"4763\"]')")
     elements = page.evaluate("() => document.querySelectorAll('.mt-row[data-seq]').length")
@@ -79,10 +84,32 @@ def main() -> int:
     from .pages import empty_page
 
     with sync_playwright() as playwright, chromium_context(playwright, find_chromium() or "") as context:
-        figures = measure(empty_page(context.new_page()), long_traffic(10_000))
+        page = context.new_page()
+        with processor_times(page) as times:
+            figures = measure(empty_page(page), long_traffic(10_000))
+    figures |= {"longest task, ms": max(times)}  # of the processor: what else the machine did does not count
     for name, value in figures.items():
         print(f"{name:20} {value:8.0f}   budget {BUDGETS[name]}")
     return int(any(value > BUDGETS[name] for name, value in figures.items()))
+
+
+@contextmanager
+def processor_times(page: Page) -> Iterator[list[float]]:
+    """The processor time of each task of the browser in the block, in milliseconds; there when it ends."""
+    session = page.context.new_cdp_session(page)
+    times: list[float] = []
+    over: list[object] = []
+
+    def take(message: Any) -> None:
+        times.extend(one.get("tdur", 0) / 1000 for one in message["value"] if "RunTask" in one["name"])
+
+    session.on("Tracing.dataCollected", take)
+    session.on("Tracing.tracingComplete", lambda message: over.append(message))
+    session.send("Tracing.start", {"traceConfig": {"includedCategories": ["toplevel"]}})
+    yield times
+    session.send("Tracing.end")
+    while not over:
+        page.wait_for_timeout(50)
 
 
 if __name__ == "__main__":

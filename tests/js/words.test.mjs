@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
-import { visible } from "../../mcp_lessons/views/common.js";
+import { grouped, visible } from "../../mcp_lessons/views/common.js";
 import { explain } from "../../mcp_lessons/views/explain.js";
 import { mermaidText, redact, toJsonl, toMermaid } from "../../mcp_lessons/views/exporting.js";
 import { ends } from "../../mcp_lessons/views/layout.js";
@@ -88,6 +88,10 @@ test("Mermaid gets no sign that means something to it", () => {
   const store = new Store();
   store.reset({ servers: ["files"], rows: [{ seq: 1, t: 0, connection: 1, server: "files", direction: "sent", kind: "request", raw: '{"jsonrpc":"2.0","id":1,"method":"tools/list"}' }] });
   assert.equal(toMermaid(store.entries, store), "sequenceDiagram\n    participant p0 as Client\n    participant p1 as files\n    p0->>p1: [1] tools/list\n");
+});
+
+test("numbers are grouped by thousands", () => {
+  assert.deepEqual([0, 999, 1000, 12345, 1234567].map(grouped), ["0", "999", "1,000", "12,345", "1,234,567"]);
 });
 
 test("durations are told in units that fit", () => {
