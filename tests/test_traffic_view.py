@@ -58,6 +58,7 @@ def test_each_request_stands_with_its_reply_in_the_order_of_the_requests() -> No
         "Client → weather  request: tools/call forecast(place=Tessaby)  result: Rain",
         "Client → maps  request: tools/list  result: 2 tools: route, places",
     ]
+    assert ">Client\u00a0→\u00a0maps</td>" in TrafficView(traffic).snapshot().html  # never in two lines
 
 
 ARGUMENTS = {

@@ -126,7 +126,7 @@ def _as_html(cells: list[list[Cell]], more: int, stderr: dict[str, list[str]], c
     said = table("traffic")["snapshot"]
     head = "".join(f'<th scope="col" {_LEFT}>{escape(name)}</th>' for name in said["columns"])
     body = "\n".join(
-        "<tr>" + "".join(f"<td {_LEFT}>{_html_cell(cell)}</td>" for cell in row) + "</tr>" for row in cells
+        "<tr>" + "".join(f"<td {_LEFT}>{one}</td>" for one in _html_cells(row)) + "</tr>" for row in cells
     )
     parts = [
         f"<table>\n<caption>{escape(caption)}</caption>\n<thead><tr>{head}</tr></thead>",
@@ -138,6 +138,11 @@ def _as_html(cells: list[list[Cell]], more: int, stderr: dict[str, list[str]], c
         items = "\n".join(f"<li><code>{escape(one)}</code></li>" for one in texts)
         parts.append(f"<p>{escape(said['stderr'].replace('{server}', server))}</p>\n<ul>\n{items}\n</ul>")
     return "\n".join(parts)
+
+
+def _html_cells(row: list[Cell]) -> list[str]:
+    number, route, message, reply = map(_html_cell, row)
+    return [number, route.replace(" → ", "\u00a0→\u00a0"), message, reply]  # who to whom stays on one line
 
 
 def _html_cell(cell: Cell) -> str:
