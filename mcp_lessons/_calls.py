@@ -41,8 +41,9 @@ def failure(name: Any, problem: BaseException) -> ToolResult:
         words = str(problem)
     except Exception:  # what it raises when it is asked what it is
         words = "it cannot say why"
-    words = words if isinstance(problem, McpError) else f"{type(problem).__name__}: {words}"
-    return ToolResult.from_text(f"{str(name)[:100]}: {words}", is_error=True)
+    kind = "" if isinstance(problem, McpError) else type(problem).__name__
+    said = [str(name)[:100] or "a call without a name", kind, words]
+    return ToolResult.from_text(": ".join(word for word in said if word), is_error=True)
 
 
 def unknown_tool(name: Any, names: Iterable[str]) -> McpError:

@@ -18,7 +18,8 @@ def servers_in(path: str | Path) -> dict[str, Any]:
         content = json.loads(Path(path).read_text(encoding="utf-8-sig"))
     except (ValueError, RecursionError) as problem:
         raise ValueError(f"{path} is no JSON file: {problem}") from None
-    servers = content.get("mcpServers") if isinstance(content, dict) else None
+    content = content if isinstance(content, dict) else {}
+    servers = content.get("mcpServers", content.get("servers"))  # one editor leaves the prefix out
     if not isinstance(servers, dict):
         raise ValueError(f'{path} holds no object "mcpServers"')
     return {name: entry for name, entry in servers.items() if not _is_disabled(entry)}
@@ -34,7 +35,7 @@ def mount_arguments(entry: Any) -> dict[str, Any]:
         case {"url": _} | {"serverUrl": _}:
             raise ValueError("it has a URL, and so far only servers with a command can be mounted")
         case {"command": str(command)}:
-            args, env, cwd = entry.get("args") or [], entry.get("env") or {}, entry.get("cwd")
+            args, env, cwd = entry.get("args") or [], entry.get("env") or {}, entry.get("cwd") or None
             if isinstance(args, list) and isinstance(env, dict) and isinstance(cwd, str | None):
                 words = [_expanded(word) for word in (command, *args)]
                 env = {name: _expanded(value) for name, value in env.items()}
@@ -45,11 +46,11 @@ def mount_arguments(entry: Any) -> dict[str, Any]:
 def _expanded(text: Any) -> str:
     if not isinstance(text, str):
         raise ValueError(f"{text!r:.100} in it must be a text")
-    return re.sub(r"\$\{(?:env:)?(\w+)(?::-([^}]*))?\}", _value, text)
+    return re.sub(r"\$\{(?:env:)?([^}]+?)(?::-([^}]*))?\}", _value, text)
 
 
 def _value(match: re.Match[str]) -> str:
     value = os.environ.get(*match.groups())
     if value is None:
-        raise ValueError(f"the environment variable {match[1]} is not set")
+        raise ValueError(f"the environment variable {match[1]} is not set: {match[0]} stands for it")
     return value

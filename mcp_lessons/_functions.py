@@ -11,7 +11,7 @@ Literal, Optional, and Annotated[T, "what it is"] for a description.
 import contextvars
 import inspect
 import json
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
 from queue import SimpleQueue
 from threading import Thread
@@ -72,6 +72,8 @@ def _run(function: Callable[..., Any], arguments: dict[str, Any]) -> ToolResult:
     value = function(**arguments)
     if isinstance(value, ToolResult):
         return value
+    if isinstance(value, Awaitable | Iterator):
+        raise TypeError(f"it returned a {type(value).__name__}, which is no result yet")
     if not isinstance(value, str):
         value = "" if value is None else json.dumps(value, ensure_ascii=False, default=str)
     return ToolResult.from_text(value)
@@ -100,13 +102,14 @@ def _schema(hint: Any, where: str) -> dict[str, Any]:
     if origin is Annotated:
         told = [{"description": text} for text in hint.__metadata__ if isinstance(text, str)]
         return _schema(inner[0], where) | (told[0] if told else {})
-    if origin is Literal and {type(value) for value in inner} <= {str, int, bool}:
-        return {"type": _NAMES[type(inner[0])], "enum": list(inner)}
+    if origin is Literal and (kinds := {type(value) for value in inner}) <= {str, int, bool, NoneType}:
+        one = {"type": _NAMES[kinds.pop()]} if len(kinds) == 1 and None not in inner else {}
+        return one | {"enum": list(inner)}
     if origin in (Union, UnionType) and NoneType in inner and len(inner) == 2:
         return {"anyOf": [_schema(next(x for x in inner if x is not NoneType), where), {"type": "null"}]}
     if origin is list or hint is list:
         return {"type": "array", "items": _schema(inner[0], where) if inner else {}}
-    if origin is dict and inner[0] is str and inner[1] is not Any:
+    if origin is dict and inner and inner[0] is str and inner[1] is not Any:
         return {"type": "object", "additionalProperties": _schema(inner[1], where)}
     if hint in _NAMES or origin is dict:
         return {"type": _NAMES[origin or hint]}

@@ -11,12 +11,11 @@ from typing import Any
 from ._calls import Begun, call_server
 from ._schemas import repair, utf8
 from .client import Client
+from .errors import at_most
 from .results import Tool
 
 LONGEST_DESCRIPTION = 10_000
 """Characters of a description that a model is told; it pays for them in every request."""
-MOST_NOTES = 20
-"""Sentences about one list of tools that somebody may want to read."""
 
 
 @dataclass(frozen=True)
@@ -73,9 +72,3 @@ class Mounted:
         told = {"description": utf8(tool.description[:LONGEST_DESCRIPTION]), "parameters": parameters}
         begin = partial(call_server, self.client, tool.name)
         return Entry(self.client.name, tool.name, self.client.connection or 0, told, begin)
-
-
-def at_most(notes: list[str]) -> list[str]:
-    """The first notes, and how many more there are."""
-    more = len(notes) - MOST_NOTES
-    return notes if more <= 0 else [*notes[:MOST_NOTES], f"and {more:,} more of the kind"]

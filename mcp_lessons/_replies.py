@@ -32,8 +32,8 @@ keep the connection alive have none."""
 
 def chunks_of(llm: Any, request: dict[str, Any]) -> Iterator[Any]:
     """The chunks of a streamed reply, or one completion. ModelError for whatever goes wrong."""
-    response = None
-    hang_up = threading.Timer(STREAM_SECONDS, lambda: response.close())
+    response, late = None, threading.Event()
+    hang_up = threading.Timer(STREAM_SECONDS, lambda: (late.set(), response.close()))
     hang_up.daemon = True
     try:
         response = llm.chat.completions.create(**request)
@@ -41,8 +41,8 @@ def chunks_of(llm: Any, request: dict[str, Any]) -> Iterator[Any]:
             hang_up.start()
         yield from _pieces(response) if request.get("stream") else [response]
     except Exception as problem:
-        late = TimeoutError(f"the stream was not over within {STREAM_SECONDS:g} s")
-        raise model_error(llm, late if hang_up.finished.is_set() else problem) from None
+        too_late = TimeoutError(f"the stream was not over within {STREAM_SECONDS:g} s")
+        raise model_error(llm, too_late if late.is_set() else problem) from None
     finally:
         hang_up.cancel()
         if hasattr(response, "close"):
@@ -60,10 +60,12 @@ def _pieces(response: Any) -> Iterator[Any]:
 
 def model_error(llm: Any, problem: Exception) -> ModelError:
     """What the endpoint said, in its own words, and a hint."""
-    cause, status = problem.__cause__, getattr(problem, "status_code", None)
+    body, status = getattr(problem, "body", None), getattr(problem, "status_code", None)
+    cause = problem.__cause__ or (None if _get(body, "message") else body)  # the package quotes no other
     said = str(problem)[:1000] or type(problem).__name__
     words = f"{getattr(llm, 'base_url', 'the model')}: {said}" + (f" ({str(cause)[:300]})" if cause else "")
-    hint = HINTS.get(status, "") if status != 400 or "tool" in said.lower() else ""
+    needless = body if status is None else status == 400 and "tool" not in words.lower()
+    hint = "" if needless else HINTS.get(status, "")
     return ModelError(utf8(f"{words}\nHint: {hint}" if hint else words))
 
 
@@ -74,6 +76,7 @@ class Reply:
         self.text, self.finish_reason, self.usage = "", "", None
         self.calls: list[dict[str, Any]] = []
         self._last: Any = None
+        self._choice: Any = None
         self._empty = True
 
     def take(self, chunk: Any) -> str:
@@ -82,8 +85,9 @@ class Reply:
         self.usage = _usage(_get(chunk, "usage")) or self.usage
         for choice in _list(_get(chunk, "choices")):
             delta, message = _get(choice, "delta"), _get(choice, "message")
-            part = message if delta is None else delta
-            if _get(choice, "index") not in (None, 0):
+            part, index = message if delta is None else delta, _get(choice, "index")
+            self._choice = index if self._choice is None else self._choice
+            if index not in (None, self._choice):  # of several choices the first one that comes is read
                 continue
             self.finish_reason = _get(choice, "finish_reason") or self.finish_reason
             if part is None:
@@ -104,7 +108,7 @@ class Reply:
 
     def check(self, llm: Any, stream: bool) -> None:
         """ModelError for a reply that holds nothing, or a stream that ended in the middle."""
-        if self._empty:
+        if self._empty or self.finish_reason == "error":
             said = str(_get(self._last, "error") or self._last or "nothing")[:300]
             raise model_error(llm, ValueError(f"the reply is no chat completion: {said}"))
         if stream and not self.finish_reason and self.usage is None:
@@ -118,8 +122,8 @@ class Reply:
         id, name = ("" if word is None else utf8(str(word)).strip() for word in (id, name))
         call = self._call_of(id, index, name)
         if call is None:
-            if len(self.calls) == MOST_CALLS_KEPT:
-                return
+            if len(self.calls) == MOST_CALLS_KEPT or not (name or arguments):
+                return  # some servers send an empty call with every message
             call = {"id": "", "name": "", "arguments": "", "index": index}
             self.calls.append(call)
         call["id"], call["name"] = call["id"] or id, call["name"] or name
@@ -127,19 +131,20 @@ class Reply:
 
     def _call_of(self, id: str, index: Any, name: str) -> dict[str, Any] | None:
         """Some servers leave out the index, or count every call as 0: then a new id is a new call, and
-        without an id so is a name, when the arguments so far are whole."""
+        without an id so is a name, when the arguments so far are whole. Some invent a new id for every
+        piece: without a name it goes on with arguments that are not whole."""
         mine = [call for call in self.calls if index is None or call["index"] == index]
         same = [call for call in mine if id and call["id"] == id]
         if same or not mine:
             return same[0] if same else None
         last = mine[-1]
-        is_new = (id and last["id"]) or (name and _whole(last["arguments"]))
-        return None if is_new else last
+        is_other, is_whole = id and last["id"], _whole(last["arguments"])
+        return None if (is_other and (name or is_whole)) or (name and is_whole) else last
 
 
 class Watch:
     """One run: its `turn`, what it puts on the record (as a connection named after the model), and
-    whom it tells. Used with `with`, it also records that the run was interrupted."""
+    whom it tells. Used with `with`, it also records that the run was interrupted, whatever did it."""
 
     def __init__(
         self, traffic: Traffic, model: str, max_turns: int, on_event: Callable[[dict[str, Any]], None] | None
@@ -153,7 +158,7 @@ class Watch:
         return self
 
     def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
-        if error is KeyboardInterrupt:
+        if error and error is not ModelError:
             self.ended("interrupted", "")
 
     def tell(self, kind: str, **details: Any) -> None:
@@ -195,10 +200,13 @@ def _list(value: Any) -> list[Any]:
 
 
 def _text(content: Any) -> str:
-    """Text that stands alone, or in the parts of a list."""
-    if isinstance(content, list):
-        return "".join(_text(_get(part, "text")) for part in content)
-    return utf8(content) if isinstance(content, str) else ""
+    """Text that stands alone, in an object, or in the parts of a list."""
+    match content:
+        case str() | int() | float():
+            return utf8(str(content))
+        case list():
+            return "".join(map(_text, content))
+    return "" if content is None else _text(_get(content, "text"))
 
 
 def _usage(usage: Any) -> dict[str, int] | None:

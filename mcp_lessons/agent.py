@@ -68,8 +68,8 @@ def run_agent(
 ) -> AgentResult:
     """Answer `question` (a text, or a list of messages, which stays as it is) with the toolbox's tools.
 
-    `approve(call)` is asked before a call is run; False refuses it, and a text is the reason that the
-    model reads. `on_event(event)` hears of each text, call and result while the run goes on.
+    `approve(call)` is asked before a call is run: True lets it, and a text is the reason why not, for the
+    model to read. `on_event(event)` hears of each text, call and result while the run goes on.
     After `max_turns` requests the run stops; the last calls have been run, so that
     `run_agent(result.messages, …)` takes it up again. ModelError when the endpoint fails.
     """
@@ -100,7 +100,8 @@ def opening(question: str | list[Message], system: str | None) -> list[Message]:
     messages = json.loads(utf8(json.dumps(messages, ensure_ascii=False)))
     if system is not None:
         messages[: messages[0]["role"] == "system"] = [{"role": "system", "content": utf8(system)}]
-    return [message | {"content": message.get("content") or ""} for message in messages]
+    said = [{key: value for key, value in message.items() if value not in (None, [])} for message in messages]
+    return [message | {"content": message.get("content") or ""} for message in said]
 
 
 def ask(
@@ -127,11 +128,12 @@ def ask(
 def read_calls(reply: Reply, messages: list[Message]) -> list[Call]:
     """The calls of a reply, each with an id that no other call has, and its arguments as an object."""
     taken = {call.get("id") for message in messages for call in message.get("tool_calls") or ()}
+    fresh = (f"call{n:05}" for n in count(1))  # nine letters and digits: some chat templates insist
     calls = []
     for call in reply.calls:
         id = call["id"]
-        if not id or id in taken:  # nine letters and digits: some chat templates insist
-            id = next(new for n in count(1) if (new := f"call{n:05}") not in taken)
+        while not id or id in taken:
+            id = next(fresh)
         taken.add(id)
         arguments, problem = read_arguments(call["arguments"])
         calls.append(Call(id, call["name"], arguments, CUT if reply.cut else problem))
@@ -192,8 +194,9 @@ def why_not(call: Call, position: int, approve: Approve | None) -> str:
     if position >= MOST_CALLS:
         return f"not run: more than {MOST_CALLS} calls in one message"
     verdict = approve is None or approve(call)
-    reason = verdict or "the user refused it"
-    return f"not run: {reason}" if isinstance(reason, str) else ""
+    if verdict is True:
+        return ""
+    return f"not run: {verdict if verdict and isinstance(verdict, str) else 'the user refused it'}"
 
 
 def tool_message(call: Call, result: ToolResult) -> Message:

@@ -8,7 +8,7 @@ import copy
 import threading
 import warnings
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -17,11 +17,11 @@ from typing import Any
 from ._calls import Begun, failure, outcome, unknown_tool
 from ._config import mount_arguments, servers_in
 from ._functions import call_function, description_of, schema_of
-from ._mounted import Entry, Mounted, at_most
+from ._mounted import Entry, Mounted
 from ._names import full_name, public_names
 from ._schemas import utf8
 from .client import Client
-from .errors import McpError, McpWarning
+from .errors import McpError, McpWarning, at_most
 from .results import ToolResult
 from .stdio import StdioTransport
 from .traffic import Traffic, redact_command
@@ -139,16 +139,28 @@ class Toolbox:
     def from_config(
         cls, path: str | Path, *, traffic: Traffic | None = None, era: str = "legacy", timeout: float = 30.0
     ) -> "Toolbox":
-        """Mount the servers of an `mcpServers` file, as the desktop clients have it. A server that
-        does not start is warned of, and the others are mounted."""
-        toolbox = cls(traffic=traffic, era=era)
+        """Mount the servers of an `mcpServers` file, as the desktop clients have it, side by side. A
+        server that does not start is warned of, and the others are mounted."""
+        toolbox, servers, problems = cls(traffic=traffic, era=era), servers_in(path), {}
+
+        def mount(name: str) -> None:
+            try:
+                toolbox.mount(name, **mount_arguments(servers[name]), timeout=timeout)
+            except Exception as problem:
+                problems[name] = [f"{name} is not mounted: {problem}"]
+
         with ExitStack() as stack:
             stack.callback(toolbox.close)
-            for name, entry in servers_in(path).items():
-                try:
-                    toolbox.mount(name, **mount_arguments(entry), timeout=timeout)
-                except (McpError, ValueError, TypeError, OSError) as problem:
-                    toolbox._changed(f"{name} is not mounted", [f"{name} is not mounted: {problem}"], name)
+            threads = [threading.Thread(target=mount, args=(name,), daemon=True) for name in servers]
+            for step in (threading.Thread.start, threading.Thread.join):
+                for thread in threads:
+                    step(thread)
+            joined = toolbox._servers
+            toolbox._servers = {name: joined[name] for name in servers if name in joined}
+            if list(joined) != list(toolbox._servers):
+                toolbox._changed("now in the file's order", ())
+            for name in [name for name in servers if name in problems]:
+                toolbox._changed(f"{name} is not mounted", problems[name], name)
             stack.pop_all()
         return toolbox
 
@@ -255,5 +267,6 @@ def _check_mount(name: str, command: Any, only: Any) -> None:
         raise ValueError("a server needs a name: its tools are offered as <name>__<tool>")
     if isinstance(command, str) and "://" in command:
         raise ValueError(f"{name}: so far only servers with a command can be mounted, not a URL")
-    if isinstance(only, str):
-        raise TypeError(f"{name}: only= is a list of names, as in only=[{only!r}]")
+    names = only if isinstance(only, Collection) and not isinstance(only, str) else [None]
+    if only is not None and not all(isinstance(word, str) for word in names):
+        raise TypeError(f'{name}: only= is a list of names, as in only=["forecast"]; this is {only!r:.100}')

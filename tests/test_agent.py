@@ -131,6 +131,16 @@ def test_the_callers_messages_stay_as_they_are(toolbox: Toolbox) -> None:
     assert result.messages[1]["content"] == ""
 
 
+def test_messages_with_null_fields_as_other_libraries_keep_them_are_taken(toolbox: Toolbox) -> None:
+    kept = {"role": "assistant", "content": None, "tool_calls": None, "function_call": None, "refusal": None}
+    messages = [{"role": "user", "content": "?"}, kept, {"role": "user", "content": "so?", "tool_calls": []}]
+    _, requests = ask(toolbox, says("So."), question=messages)
+    assert requests[0]["messages"][1:] == [
+        {"role": "assistant", "content": ""},
+        {"role": "user", "content": "so?"},
+    ]
+
+
 def test_a_toolbox_without_tools_sends_no_tools(toolbox: Toolbox) -> None:
     _, requests = ask(Toolbox(), says("."))
     assert "tools" not in requests[0]
@@ -337,8 +347,9 @@ def test_the_old_function_call_is_a_call(toolbox: Toolbox) -> None:
 
 @pytest.mark.parametrize(
     ("content", "answer"),
-    [(None, ""), ("", ""), ([{"type": "text", "text": "a"}, {"type": "text", "text": "b"}], "ab"), (7, ""),
-     ([{"type": "thinking", "thinking": "hm"}, None, "x"], ""), ("half \ud800 pair", "half \ufffd pair")],
+    [(None, ""), ("", ""), ([{"type": "text", "text": "a"}, {"type": "text", "text": "b"}], "ab"), (7, "7"),
+     ([{"type": "thinking", "thinking": "hm"}, None, "x"], "x"), ({"type": "text", "text": "y"}, "y"),
+     ("half \ud800 pair", "half \ufffd pair")],
 )  # fmt: skip
 def test_content_of_any_form_is_read(toolbox: Toolbox, content: Any, answer: str) -> None:
     result, _ = ask(toolbox, message(content=content))
@@ -445,6 +456,36 @@ def test_a_second_choice_is_not_mixed_into_the_first(toolbox: Toolbox) -> None:
     other["choices"][0]["index"] = 1
     result, _ = ask(toolbox, stream(delta(content="A"), other), stream=True)
     assert result.answer == "A"
+
+
+@pytest.mark.parametrize("index", ["0", 1, None])
+def test_a_choice_is_read_whatever_its_number(toolbox: Toolbox, index: Any) -> None:
+    whole, part = says("So."), delta(content="So.", finish_reason="stop")
+    for choices in (whole["choices"], part["choices"]):
+        choices[0]["index"] = index
+    assert ask(toolbox, whole)[0].answer == "So."
+    assert ask(toolbox, stream(part, end=None), stream=True)[0].answer == "So."
+
+
+@pytest.mark.parametrize(
+    "empty",
+    [{"tool_calls": {}}, {"tool_calls": [{}]}, {"function_call": {}},
+     {"function_call": {"name": "", "arguments": ""}},
+     {"tool_calls": [{"id": "", "function": {"name": None, "arguments": ""}}]}],
+)  # fmt: skip
+def test_an_empty_field_for_calls_is_no_call(toolbox: Toolbox, empty: dict) -> None:
+    assert len(ask(toolbox, message(content="So.", **empty))[1]) == 1
+    assert len(ask(toolbox, stream(delta(content="So.", **empty), delta(**empty)), stream=True)[1]) == 1
+
+
+def test_a_new_id_in_every_piece_makes_no_new_call(toolbox: Toolbox) -> None:
+    parts = ["", '{"a":', " 1}", ""]
+    names = ["add", None, "", None]
+    chunks = [
+        piece(index=0, id=f"c{number}", name=name, arguments=part)
+        for number, (name, part) in enumerate(zip(names, parts, strict=True))
+    ]
+    assert run_streamed(toolbox, *chunks) == [(1, 0)]
 
 
 PARTS = st.sampled_from(
@@ -578,6 +619,20 @@ def test_a_call_that_is_not_approved_is_not_run_and_the_model_reads_why(toolbox:
     assert all("not run" in text for text in tool_texts(result.messages)[1:])
 
 
+@pytest.mark.parametrize("verdict", [None, 0, 1, "", [], ["x"], object()])
+def test_what_is_neither_true_nor_a_reason_refuses_the_call(toolbox: Toolbox, verdict: Any) -> None:
+    result, _ = ask(toolbox, ADD, approve=lambda call: verdict)
+    assert result.messages[2]["content"] == "Error: not run: the user refused it"
+    assert toolbox.heard == []
+
+
+def test_a_run_that_an_error_of_the_callers_own_ends_is_over_on_the_record_too(toolbox: Toolbox) -> None:
+    with pytest.raises(ZeroDivisionError):
+        ask(toolbox, ADD, approve=lambda call: 1 / 0)
+    last = [e for e in toolbox.traffic if e.kind == "model"][-1]
+    assert last.body == {"stop_reason": "interrupted", "answer": "", "turns": 1}
+
+
 def test_nobody_is_asked_to_approve_what_cannot_be_run(toolbox: Toolbox) -> None:
     asked: list[Any] = []
     ask(toolbox, calls(("c1", "add", "{")), approve=asked.append)
@@ -670,8 +725,13 @@ def test_the_record_holds_every_request_every_reply_and_the_end(toolbox: Toolbox
         (refuses(404, "model 'm' not found"), ["model 'm' not found", "/v1"]),
         (refuses(429, "slow down"), ["slow down", "Hint"]),
         (refuses(500, "out of memory"), ["out of memory"]),
+        (Answer(b'{"error": "the model is not loaded"}', 400), ["the model is not loaded"]),
+        (Answer(b'{"detail": "this model takes no tools"}', 400), ["takes no tools", "Hint"]),
+        (Answer(b'{"object": "error", "message": "too long"}', 400), ["too long"]),
+        (Answer(b"<html>no such gateway</html>", 502, "text/html"), ["no such gateway"]),
         (Answer(b"<html>welcome</html>", content_type="text/html"), ["<html>welcome"]),
         (Answer(b"<html>welcome</html>"), ["http://127.0.0.1"]),
+        (message(finish_reason="error", content="It "), ["no chat completion"]),
         (Answer(b"{}"), ["no chat completion"]),
         (Answer(b"[]"), ["no chat completion"]),
         (Answer(b"null"), ["no chat completion"]),
@@ -710,6 +770,13 @@ def test_a_stream_that_breaks_is_a_model_error_and_runs_nothing(toolbox: Toolbox
     with pytest.raises(ModelError, match=r"http://127\.0\.0\.1"):
         ask(toolbox, answer, stream=True)
     assert toolbox.heard == []
+
+
+def test_an_error_in_the_middle_of_a_stream_is_told_in_the_endpoints_words_alone(toolbox: Toolbox) -> None:
+    for error in ("the GPU is on fire", {"message": "the GPU is on fire"}):
+        with pytest.raises(ModelError, match="the GPU is on fire") as caught:
+            ask(toolbox, stream(delta(content="It "), {"error": error}), stream=True)
+        assert "Hint" not in str(caught.value)
 
 
 def test_an_endpoint_that_is_not_there_is_a_model_error_with_its_address(toolbox: Toolbox) -> None:

@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, Literal, Optional
+from typing import Annotated, Any, Dict, Literal, Optional  # noqa: UP035
 
 import pytest
 from kit import faulty, tiny
@@ -131,6 +131,12 @@ def test_only_the_tools_that_are_asked_for_are_offered_and_a_name_that_is_not_th
         assert toolbox.call("s__echo", {"text": "x"}).is_error
         with pytest.raises(TypeError, match="a list of names"):
             toolbox.mount("t", faulty("none"), only="add")
+
+
+@pytest.mark.parametrize("only", ["echo", 7, [1], [None], iter(["echo"])])
+def test_only_is_a_list_of_names(only: Any) -> None:
+    with Toolbox() as toolbox, pytest.raises(TypeError, match="only= is a list of names"):
+        toolbox.mount("s", faulty("none"), only=only)
 
 
 def test_a_tool_that_runs_as_a_task_alone_is_left_out_and_said() -> None:
@@ -562,6 +568,19 @@ def test_arguments_are_checked_inside_lists_and_choices() -> None:
     assert "tags[1] must be of type integer" in toolbox.call("pick", {"kind": "a", "tags": [1, "x"]}).text
 
 
+def test_choices_of_several_types_and_a_bare_dict_are_taken() -> None:
+    def pick(kind: Literal["a", 1, None], more: Dict) -> str:  # noqa: UP006
+        return repr((kind, more))
+
+    toolbox = Toolbox()
+    toolbox.add(pick)
+    properties = toolbox.schemas()[0]["function"]["parameters"]["properties"]
+    assert properties == {"kind": {"enum": ["a", 1, None]}, "more": {"type": "object"}}
+    for kind in ("a", 1, None):
+        assert toolbox.call("pick", {"kind": kind, "more": {}}).text == repr((kind, {}))
+    assert "one of ['a', 1, None]" in toolbox.call("pick", {"kind": "b", "more": {}}).text
+
+
 def untyped(x) -> str:
     return x
 
@@ -706,6 +725,24 @@ def test_what_a_function_returns_becomes_text() -> None:
     }
 
 
+def test_what_a_function_has_only_promised_is_no_result() -> None:
+    class Later:
+        def __await__(self) -> Iterator[Any]:
+            yield
+
+    toolbox = Toolbox()
+    promises = {"later": Later(), "one by one": iter([1])}
+
+    def give(what: str) -> object:
+        return promises[what]
+
+    toolbox.add(give)
+    assert toolbox.call("give", {"what": "later"}).text == (
+        "give: TypeError: it returned a Later, which is no result yet"
+    )
+    assert toolbox.call("give", {"what": "one by one"}).is_error
+
+
 def test_a_function_alone_runs_on_the_callers_thread_and_several_side_by_side() -> None:
     both = threading.Barrier(2)
 
@@ -781,6 +818,7 @@ def test_the_servers_of_a_file_are_mounted(tmp_path: Path) -> None:
         ({"command": "x", "env": ["A"]}, '"env"'),
         ({"command": "x", "cwd": 7}, '"cwd"'),
         ({"command": "x", "env": {"A": "${NOT_SET_ANYWHERE}"}}, "NOT_SET_ANYWHERE is not set"),
+        ({"command": "x", "env": {"A": "${input:a-key}"}}, "${input:a-key}"),
         (entry(faulty("none"), cwd="/no/such/folder"), "folder"),
     ],
 )
@@ -793,8 +831,8 @@ def test_a_server_of_a_file_that_does_not_start_is_reported_and_the_others_are_m
     with toolbox:
         assert offered(toolbox) == ["good__echo", "good__add"]
         assert words in str(said[0].message)
-        assert [e["cause"] for e in events(toolbox)] == ["bad is not mounted", "good joins"]
-        assert words in events(toolbox)[0]["warnings"][0]
+        assert [e["cause"] for e in events(toolbox)] == ["good joins", "bad is not mounted"]
+        assert words in events(toolbox)[1]["warnings"][0]
 
 
 def test_a_server_that_a_file_disables_is_not_started(tmp_path: Path) -> None:
@@ -816,6 +854,38 @@ def test_variables_in_a_file_stand_for_the_environment(
     ]
     with Toolbox.from_config(config(tmp_path, {"s": entry(command, env={"A": "<${MY_KEY}>"})})) as toolbox:
         assert toolbox.call("s__x").text == "<k> k else $HOME ${}"
+
+
+def test_the_servers_of_a_file_start_side_by_side_and_stand_in_its_order(tmp_path: Path) -> None:
+    met = tmp_path / "met"  # each waits for the other: the first is listed when the second is
+    wait = f"""
+import pathlib
+pathlib.Path({str(met)!r} + sys.argv[1]).touch()
+while not all(pathlib.Path({str(met)!r} + name).exists() for name in "abc"): time.sleep(0.01)
+"""
+    last = f"while not pathlib.Path({str(met)!r} + 'done').exists(): time.sleep(0.01)\n"
+    serve = "TOOLS = [{'name': 'x'}]\n" + LISTING
+    servers = {name: entry([*tiny(wait + serve), name]) for name in "bc"}
+    servers = {"a": entry([*tiny(wait + last + serve), "a"])} | servers
+    traffic = Traffic()
+    traffic.subscribe(
+        lambda event: (
+            event.kind == "tools" and event.body["cause"] == "c joins" and Path(f"{met}done").touch()
+        )
+    )
+    with Toolbox.from_config(config(tmp_path, servers), traffic=traffic) as toolbox:
+        assert toolbox.tools == ["a__x", "b__x", "c__x"]
+        causes = [event["cause"] for event in events(toolbox)]
+        assert set(causes[:3]) == {"a joins", "b joins", "c joins"}
+        assert list(events(toolbox)[-1]["origins"]) == toolbox.tools
+
+
+@pytest.mark.parametrize("name", ["mcpServers", "servers"])
+def test_the_object_of_servers_may_have_either_name(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "mcp.json"
+    path.write_text(json.dumps({"inputs": [], name: {"s": entry(faulty("none"), cwd="")}}))
+    with Toolbox.from_config(path) as toolbox:
+        assert toolbox.tools == ["s__echo", "s__add"]
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"mcpServers": []}', "[" * 100_000])
