@@ -69,3 +69,23 @@ def show(tab: Page, tmp_path: Path) -> Iterator[Show]:
 
     yield show_it
     watched.check()
+
+
+Beside = Callable[..., Page]
+
+
+@pytest.fixture
+def beside(tab: Page, tmp_path: Path) -> Iterator[Beside]:
+    """`beside(traffic, ToolboxView, …)` opens a page with these views of it."""
+    from .together import open_page
+
+    watched = Watched(tab, "file://")
+
+    def show(traffic: Any, *views: Any, width: int = 1200, scheme: str = "light") -> Page:
+        tab.set_viewport_size({"width": width, "height": 1000})
+        tab.emulate_media(color_scheme=scheme, forced_colors="none", reduced_motion="no-preference")
+        open_page(tab, tmp_path / "views.html", [view(traffic) for view in views])
+        return tab
+
+    yield show
+    watched.check()

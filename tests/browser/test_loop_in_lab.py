@@ -3,7 +3,7 @@
 import re
 
 from .lab import Lab, LabPage
-from .test_toolbox_in_lab import check_accessibility
+from .pages import axe_violations
 
 WIDTHS = "() => [...document.querySelectorAll('.mo-bar')].map((bar) => parseFloat(bar.style.width))"
 
@@ -88,7 +88,10 @@ def test_a_call_chosen_here_is_chosen_in_the_traffic_view_and_back(lab: Lab, lab
     spoken = page.locator(".ml-view").first.aria_snapshot()
     assert re.search(r"listitem .Turn 1: 2 messages, 0 tools, ≈\d+ tokens in, 1 tool call", spoken)
     assert re.search(r"img .Context of turn 1: system prompt ≈\d+, new in this turn ≈\d+", spoken)
-    check_accessibility(lab_page)
+    for theme, name in (("JupyterLab Dark", "dark"), ("JupyterLab Light", "light")):
+        lab_page.set_theme(theme)
+        page.locator(f'.ml-view[data-theme="{name}"]').first.wait_for()
+        assert axe_violations(page, "color-contrast") == []  # the rest: test_views_accessible
 
 
 def test_a_busy_kernel_shows_the_turn_it_is_in_and_the_view_still_answers(

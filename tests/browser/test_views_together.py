@@ -1,36 +1,11 @@
-"""The views side by side in Chromium, without a notebook: keys, one selection, every state of each view."""
-
-from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import Any
+"""The views side by side in Chromium, without a notebook: keys, one selection, sizes, long runs."""
 
 import pytest
-from playwright.sync_api import Page
 
-from mcp_lessons.traffic import Traffic
 from mcp_lessons.views import LoopView, ToolboxView, TrafficView
 
-from .lab import Watched
+from .conftest import Beside
 from .sessions import Session, calculator
-from .together import open_page
-
-Beside = Callable[..., Page]
-
-
-@pytest.fixture
-def beside(tab: Page, tmp_path: Path) -> Iterator[Beside]:
-    """`beside(traffic, ToolboxView, …)` opens a page with these views of it."""
-    watched = Watched(tab, "file://")
-
-    def show(traffic: Traffic, *views: Any, width: int = 1200, scheme: str = "light") -> Page:
-        tab.set_viewport_size({"width": width, "height": 1000})
-        tab.emulate_media(color_scheme=scheme, forced_colors="none", reduced_motion="no-preference")
-        open_page(tab, tmp_path / "views.html", [view(traffic) for view in views])
-        return tab
-
-    yield show
-    watched.check()
-
 
 # One selection
 
