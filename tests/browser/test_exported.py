@@ -9,7 +9,11 @@ from playwright.sync_api import Page, Route
 from .lab import Lab
 from .test_loop_in_lab import RECORD, WRITTEN
 
-VIEWS = ("TrafficView", "ToolboxView", "LoopView")
+LEFT = {  # each view, and what leaves its table in the page: beside the live one, or in its place
+    "TrafficView": "view.freeze()",
+    "ToolboxView": "view.snapshot()",
+    "LoopView": "view.snapshot()",
+}
 MARKUP = "<img src=x onerror=console.log('hostile')>"
 TOOL = {"type": "function", "function": {"name": "calc__add", "description": MARKUP}}
 OFFERED = """traffic.add("tools", body={"cause": "calc changes", "schemas": [tool], "warnings": [],
@@ -17,10 +21,10 @@ OFFERED = """traffic.add("tools", body={"cause": "calc changes", "schemas": [too
 
 
 def exported(lab: Lab) -> None:
-    """Run the notebook of the three views, each live and as a snapshot, and write export.html."""
+    """Run the notebook of the three views, each live and as a table, and write export.html."""
     cells = [RECORD + WRITTEN, f"tool = {TOOL!r}\n{OFFERED}"]
-    for view in VIEWS:
-        cells += [f"view = {view}(traffic)\nview", "view.snapshot()"]
+    for view in LEFT:
+        cells += [f"view = {view}(traffic)\nview", LEFT[view]]
     lab.write("export.ipynb", cells)
     command = [sys.executable, "-m", "nbconvert", "--to=html", "--execute", "export.ipynb"]
     run = subprocess.run(
@@ -47,12 +51,14 @@ def test_a_notebook_exported_by_nbconvert_shows_the_tables_in_order(lab: Lab, ta
     tab.goto((lab.root / "export.html").as_uri())
     traffic, toolbox, loop = tab.locator("table:has(caption)").all_inner_texts()
     assert traffic.startswith("Traffic: 1 request, 1 reply")
-    assert "Client → calc\trequest: tools/call add(a=19, b=23)\tresult: 42" in traffic
+    assert "Client\u00a0→\u00a0calc\trequest: tools/call add(a=19, b=23)\tresult: 42" in traffic
     assert toolbox.startswith("Toolbox, would be sent: 1 tool")
     assert MARKUP in toolbox
     assert loop.startswith("Agent loop: 1 turn of at most 4, 1 tool call")
     assert "← result: 42" in loop
     assert tab.locator("img[src=x]").count() == 0
+    alive = tab.locator('script[type="application/vnd.jupyter.widget-view+json"]')
+    assert alive.count() == 2, "a view that was frozen is no widget any more"
     assert errors == []
     # what nbconvert's own template asks for: require.js, MathJax, the renderer of widgets
     assert set(refused) <= {"cdnjs.cloudflare.com", "unpkg.com"}
