@@ -31,7 +31,7 @@ export function growthChart(list, indexOf, choose) {
     el("span", { class: "mb-stack", "aria-hidden": "true" }, parts.map((part) => el("span", { class: `${serverClass(indexOf(part.server))} ${hatch(indexOf(part.server))}`, style: `height: ${part.height}%` }))),
     el("span", { class: "mb-step-cause", "aria-hidden": "true", text: causeWords(step.cause) }),
     el("span", { class: "mb-step-moved", "aria-hidden": "true", text: moved(step) })));
-  return el("section", { class: "mb-chart mb-growth" }, el("div", { class: "mb-label", text: T.growth }),
+  return el("section", { class: "mb-chart mb-growth", style: `flex-grow: ${Math.max(2, 0.4 * columns.length)}` }, el("div", { class: "mb-label", text: T.growth }),
     el("ol", { class: "mb-steps", "aria-label": T.growth }, columns.map(columnOf)),
     dropped ? el("div", { class: "ml-dim", text: plural(dropped, T.growthDropped) }) : null);
 }

@@ -1,6 +1,7 @@
 """The views side by side in Chromium, without a notebook: keys, one selection, sizes, long runs."""
 
 import pytest
+from hostile import hostile_traffic
 
 from mcp_lessons.views import LoopView, ToolboxView, TrafficView
 
@@ -133,3 +134,26 @@ def test_in_forced_colours_errors_are_read_and_what_is_chosen_is_seen(beside: Be
     assert bad.evaluate("one => getComputedStyle(one).forcedColorAdjust") == "none"
     for chosen in (".mo-call.mo-chosen", ".mb-lists [aria-checked=true]"):
         assert page.locator(chosen).evaluate("one => getComputedStyle(one).outlineStyle") == "solid"
+
+
+# Hostile text
+
+
+def test_the_hostile_corpus_runs_nothing_and_breaks_no_layout_in_toolbox_and_loop(beside: Beside) -> None:
+    page = beside(hostile_traffic(), ToolboxView, LoopView)
+    for list_name in page.get_by_role("radio").all():
+        list_name.click()
+        page.evaluate(_OPEN_EVERYTHING)
+        assert page.locator(".mb-open").count() > 0
+        assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
+    assert page.locator(".mo-call").count() > 0
+    page.get_by_text("⟨U+202E⟩").first.wait_for()
+    assert page.evaluate("() => [window.spoiled, {}.spoiled].every((one) => one === undefined)")
+    inside = "img, iframe, object, embed, a[href], script, style, [onerror], [onload], [onmouseover]"
+    assert page.locator(".ml-view").locator(inside).count() == 0
+
+
+_OPEN_EVERYTHING = """() => {
+  for (const node of document.querySelectorAll(".mb-tool[aria-expanded=false], .mo-toggle")) node.click();
+  for (const node of document.querySelectorAll(".ml-view details:not([open])")) node.open = true;
+}"""
