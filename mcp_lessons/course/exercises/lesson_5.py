@@ -1,4 +1,4 @@
-"""The exercises of lesson 5: the way back to a server, what tools cost, a tool of your own."""
+"""The exercises of lesson 5: the way back to a server, a tool of your own, what tools cost."""
 
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -6,7 +6,7 @@ from typing import Any
 
 from ...errors import RpcError
 from ..exercise import Exercise, Wrong
-from ..judging import connected_client, mounted_toolbox, sent
+from ..judging import connected_client, mounted_toolbox, sent, shown
 
 _CASES = (  # what the model wrote, the server it is meant for, what that server must be asked for
     ("weather__forecast", "weather", "forecast", {"place": "Skerry"}),
@@ -25,25 +25,40 @@ def _judge_call_tool_named(call_tool_named: Callable[[str, dict, dict], Any]) ->
         for name, server, tool, arguments in _CASES:
             before = {at: len(_called(client)) for at, client in clients.items()}
             try:
-                result = call_tool_named(name, arguments, clients)
+                result = call_tool_named(name, arguments, dict(clients))
             except KeyError as problem:
-                return f"{name!r} is the tool {tool!r} of the server {server!r}; you looked for {problem}."
+                return (
+                    f"{name!r} is the tool {tool!r} of the server {server!r}. "
+                    f"You looked for the key {problem}, which is not there."
+                )
             except RpcError:  # a tool that the server does not have: the record says which
                 result = None
             calls = {at: _called(client)[before[at] :] for at, client in clients.items()}
-            if elsewhere := [at for at, made in calls.items() if made and at != server]:
-                return f"{name!r} is a tool of the server {server!r}, and you called {elsewhere[0]!r}."
-            if calls[server] != [tool]:
-                return (
-                    f"for {name!r} the server must be called once, with {tool!r}. You sent {calls[server]}."
-                )
+            fault = _wrong_call(name, server, tool, arguments, calls)
+            if fault:
+                return fault
             if not hasattr(result, "is_error"):
-                return f"return what call_tool returns. For {name!r} your function returned {result!r}."
+                return f"return what call_tool returns. For {name!r} your function returned {shown(result)}."
     return None
 
 
-def _called(client: Any) -> list[str]:
-    return [message["params"]["name"] for message in sent(client.traffic, method="tools/call")]
+def _wrong_call(name: str, server: str, tool: str, arguments: dict, calls: dict[str, list]) -> str:
+    """What is wrong with the calls that were made, by server."""
+    if elsewhere := [at for at, made in calls.items() if made and at != server]:
+        return f"{name!r} is a tool of the server {server!r}, and you called {elsewhere[0]!r}."
+    tools = [called for called, _ in calls[server]]
+    if not tools:
+        return f"for {name!r} no server was called. Use call_tool of the right client in `clients`."
+    if tools != [tool]:
+        return f"for {name!r} the server must be called once, with {tool!r}. You sent {tools}."
+    if calls[server] != [(tool, arguments)]:
+        return f"for {name!r} the server got the arguments {calls[server][0][1]}. Pass on {arguments}."
+    return ""
+
+
+def _called(client: Any) -> list[tuple[str, dict]]:
+    requests = [message["params"] for message in sent(client.traffic, method="tools/call")]
+    return [(params["name"], params["arguments"]) for params in requests]
 
 
 def _judge_dearest(dearest: Callable[[list, int], Any]) -> str | None:
@@ -57,11 +72,14 @@ def _judge_dearest(dearest: Callable[[list, int], Any]) -> str | None:
         (tools[:1], 5, [tools[0]["function"]["name"]]),
     )
     for given, most, expected in cases:
+        before = list(given)
         got = dearest(given, most)
         if not isinstance(got, list) or not all(isinstance(name, str) for name in got):
             return f"return a list of names, each a text. Your function returned {_shape(got)}."
         if given is twins and sorted(got) == sorted(expected) and got != expected:
             return "two tools cost the same, and the second came out first. Between equals keep their order."
+        if given != before:
+            return "your function changed the list that it was given. The loop sends that list: sort a copy."
         if got == expected[::-1] and len(got) > 1:
             return "the cheapest tool came first. The dearest comes first."
         if got != expected:
@@ -178,8 +196,8 @@ EXERCISES = [
                     table = {tool.name: client for client in clients.values() for tool in client.list_tools()}
                     return table[name].call_tool(name, arguments)
                 """,
-                "'weather__forecast' is the tool 'forecast' of the server 'weather'; "
-                "you looked for 'weather__forecast'.",
+                "'weather__forecast' is the tool 'forecast' of the server 'weather'. "
+                "You looked for the key 'weather__forecast', which is not there.",
             ),
             Wrong(
                 """
@@ -202,56 +220,49 @@ EXERCISES = [
                 """,
                 "return what call_tool returns. For 'weather__forecast' your function returned None.",
             ),
+            Wrong(
+                """
+                def call_tool_named(name, arguments, clients):
+                    for server, client in clients.items():
+                        for tool in client.list_tools():
+                            if f"{server}__{tool.name}" == name:
+                                return client.call_tool(tool.name)
+                """,
+                "for 'weather__forecast' the server got the arguments {}. Pass on {'place': 'Skerry'}.",
+            ),
+            Wrong(
+                """
+                def call_tool_named(name, arguments, clients):
+                    return toolbox.call(name, arguments)
+                """,
+                "for 'weather__forecast' no server was called. Use call_tool of the right client in `clients`.",
+            ),
+            Wrong(
+                """
+                def call_tool_named(name, arguments, clients):
+                    table = {}
+                    for server, client in clients.items():
+                        for tool in client.list_tools():
+                            table[f"{server}__{tool.name}"] = lambda: client.call_tool(tool.name, arguments)
+                    return table[name]()
+                """,
+                "'weather__forecast' is a tool of the server 'weather', and you called 'my__a'.",
+            ),
+            Wrong(
+                """
+                def call_tool_named(name, arguments, clients):
+                    table = {}
+                    for server, client in clients.items():
+                        for tool in client.list_tools():
+                            table[f"{server}__{tool.name}"] = client
+                    return table[name].call_tool(name.split("__")[-1], arguments)
+                """,
+                "for 'my__a__b' the server must be called once, with 'a__b'. You sent ['b'].",
+            ),
         ),
     ),
     Exercise(
         id="5.2",
-        stub='''
-            def dearest(tools, most):
-                """The names of the `most` tools that cost most tokens, the dearest first."""
-                ...
-            ''',
-        judge=_judge_dearest,
-        done="you know where the tokens go.",
-        hints=(
-            'The name of an entry is entry["function"]["name"], and tokens([entry]) is what it costs.',
-            "sorted(tools, key=...) puts the smallest first. It keeps the order of equals.",
-            "reverse=True puts the largest first, and still keeps the order of equals. Then take [:most].",
-        ),
-        solution='''
-            def dearest(tools, most):
-                """The names of the `most` tools that cost most tokens, the dearest first."""
-                by_cost = sorted(tools, key=lambda entry: tokens([entry]), reverse=True)
-                return [entry["function"]["name"] for entry in by_cost[:most]]
-            ''',
-        wrong=(
-            Wrong(
-                """
-                def dearest(tools, most):
-                    by_cost = sorted(tools, key=lambda entry: tokens([entry]))
-                    return [entry["function"]["name"] for entry in by_cost[-most:]]
-                """,
-                "the cheapest tool came first. The dearest comes first.",
-            ),
-            Wrong(
-                """
-                def dearest(tools, most):
-                    by_cost = sorted(tools, key=lambda entry: tokens([entry]))[::-1]
-                    return [entry["function"]["name"] for entry in by_cost[:most]]
-                """,
-                "two tools cost the same, and the second came out first. Between equals keep their order.",
-            ),
-            Wrong(
-                """
-                def dearest(tools, most):
-                    return sorted(tools, key=lambda entry: tokens([entry]), reverse=True)[:most]
-                """,
-                "return a list of names, each a text. Your function returned a list with a dict in it.",
-            ),
-        ),
-    ),
-    Exercise(
-        id="5.3",
         stub="def fahrenheit(celsius): ...",
         judge=_judge_fahrenheit,
         done="the model has one tool more, and no server was needed.",
@@ -307,6 +318,103 @@ EXERCISES = [
                     return celsius + 32
                 ''',
                 "100 °C are 212.0 °F, and the model would read '132'.",
+            ),
+            Wrong(
+                '''
+                def fahrenheit(celsius: float):
+                    """Convert a temperature from degrees Celsius to degrees Fahrenheit."""
+                    celsius * 9 / 5 + 32
+                ''',
+                "return a number, 212.0 for 100 °C; the model would read '(the tool gave no output)'.",
+            ),
+            Wrong(
+                '''
+                def fahrenheit(celsius):
+                    """Convert a temperature from degrees Celsius to degrees Fahrenheit."""
+                    return celsius * 9 / 5 + 32
+                ''',
+                "it raised TypeError: fahrenheit, parameter 'celsius': say its type, as in `celsius: str`",
+            ),
+            Wrong(
+                """
+                def fahrenheit(celsius: float) -> float:
+                    # Convert a temperature from degrees Celsius to degrees Fahrenheit.
+                    return celsius * 9 / 5 + 32
+                """,
+                "the model reads the docstring and nothing else. "
+                "Name both units there: Celsius and Fahrenheit.",
+            ),
+        ),
+    ),
+    Exercise(
+        id="5.3",
+        stub='''
+            def dearest(tools, most):
+                """The names of the `most` tools that cost most tokens, the dearest first."""
+                ...
+            ''',
+        judge=_judge_dearest,
+        done="you know where the tokens go.",
+        hints=(
+            'The name of an entry is entry["function"]["name"], and tokens([entry]) is what it costs.',
+            "sorted(tools, key=...) puts the smallest first. It keeps the order of equals.",
+            "reverse=True puts the largest first, and still keeps the order of equals. Then take [:most].",
+        ),
+        solution='''
+            def dearest(tools, most):
+                """The names of the `most` tools that cost most tokens, the dearest first."""
+                by_cost = sorted(tools, key=lambda entry: tokens([entry]), reverse=True)
+                return [entry["function"]["name"] for entry in by_cost[:most]]
+            ''',
+        wrong=(
+            Wrong(
+                """
+                def dearest(tools, most):
+                    by_cost = sorted(tools, key=lambda entry: tokens([entry]))
+                    return [entry["function"]["name"] for entry in by_cost[-most:]]
+                """,
+                "the cheapest tool came first. The dearest comes first.",
+            ),
+            Wrong(
+                """
+                def dearest(tools, most):
+                    by_cost = sorted(tools, key=lambda entry: tokens([entry]))[::-1]
+                    return [entry["function"]["name"] for entry in by_cost[:most]]
+                """,
+                "two tools cost the same, and the second came out first. Between equals keep their order.",
+            ),
+            Wrong(
+                """
+                def dearest(tools, most):
+                    return sorted(tools, key=lambda entry: tokens([entry]), reverse=True)[:most]
+                """,
+                "return a list of names, each a text. Your function returned a list with a dict in it.",
+            ),
+            Wrong(
+                """
+                def dearest(tools, most):
+                    tools.sort(key=lambda entry: tokens([entry]), reverse=True)
+                    return [entry["function"]["name"] for entry in tools[:most]]
+                """,
+                "your function changed the list that it was given. The loop sends that list: sort a copy.",
+            ),
+            Wrong(
+                """
+                def dearest(tools, most):
+                    by_cost = sorted(tools, key=lambda entry: tokens([entry]), reverse=True)
+                    return [entry["function"]["name"] for entry in by_cost]
+                """,
+                "the 1 dearest of 4 tools: expected ['maps__route'], and you returned "
+                "['maps__route', 'weather__forecast', 'weather__alerts', 'maps__places'].",
+            ),
+            Wrong(
+                """
+                def dearest(tools, most):
+                    by_cost = sorted(tools, key=tokens, reverse=True)
+                    return [entry["function"]["name"] for entry in by_cost[:most]]
+                """,
+                "the 3 dearest of 4 tools: expected ['maps__route', 'weather__forecast', 'weather__alerts'], "
+                "and you returned ['maps__route', 'maps__places', 'weather__forecast'].",
             ),
         ),
     ),
