@@ -6,6 +6,7 @@ https://modelcontextprotocol.io/specification/2025-11-25/server/tools#output-sch
 """
 
 import sys
+import time
 from collections.abc import Mapping
 from inspect import iscoroutinefunction
 from types import ModuleType
@@ -13,6 +14,10 @@ from typing import Any
 
 from .errors import brief
 from .jsonrpc import Message
+
+CHECK_SECONDS = 1.0
+"""How long a result may be held against its schema."""
+_PATTERNS = ("pattern", "patternProperties", "unevaluatedProperties")
 
 
 def check_seconds(timeout: Any) -> float:
@@ -66,7 +71,11 @@ def _shown(value: Any) -> str:
 
 
 def output_problem(schema: Any, structured: Any) -> str | None:
-    """What is wrong with `structured` by the tool's outputSchema, as a sentence, or None."""
+    """What is wrong with `structured` by the tool's outputSchema, as a sentence, or None.
+
+    A schema is a stranger's: its regular expressions, which might run for ever and cannot be stopped,
+    are not tried, what it points to is not fetched, and all of it has a deadline.
+    """
     if not isinstance(schema, dict):
         return None
     if structured is None:
@@ -76,12 +85,28 @@ def output_problem(schema: Any, structured: Any) -> str | None:
     except ImportError:
         return None
     try:
-        validator = jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)
-        # An empty registry: a schema must not make us fetch what it points to.
+        base = jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)
+        validator = jsonschema.validators.extend(base, _bounded(base.VALIDATORS))
         found = next(validator(schema, registry=referencing.Registry()).iter_errors(structured), None)
-    except Exception as problem:  # a schema is a stranger's: whatever it breaks, the result stands
+    except Exception as problem:  # whatever it breaks, the result stands
         return f"its output schema cannot be used ({type(problem).__name__})"
     return None if found is None else f"its structured content breaks its schema: {found.message[:200]}"
+
+
+def _bounded(keywords: Mapping[str, Any]) -> dict[str, Any]:
+    ends = time.monotonic() + CHECK_SECONDS
+
+    def bounded(name: str, check: Any) -> Any:
+        def check_in_time(validator: Any, value: Any, instance: Any, schema: Any) -> Any:
+            if time.monotonic() > ends:
+                raise TimeoutError
+            if name in _PATTERNS or (name == "additionalProperties" and "patternProperties" in schema):
+                return ()
+            return check(validator, value, instance, schema)
+
+        return check_in_time
+
+    return {name: bounded(name, check) for name, check in keywords.items()}
 
 
 def _libraries() -> tuple[ModuleType, ModuleType]:

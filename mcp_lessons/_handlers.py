@@ -145,13 +145,10 @@ class Worker:
         """End the thread after the job it is at; the jobs that wait are dropped."""
         with self._lock:
             self._closed = True
-        while self._started:
-            try:
-                self._jobs.put_nowait(None)
-                return
-            except queue.Full:
-                with suppress(queue.Empty):
-                    self._jobs.get_nowait()
+        with suppress(queue.Empty):
+            while True:
+                self._jobs.get_nowait()
+        self._jobs.put(None)
 
 
 def _run(jobs: queue.Queue) -> None:

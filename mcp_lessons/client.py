@@ -8,6 +8,7 @@ https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle
 import itertools
 import json
 import threading
+import time
 import warnings
 import weakref
 from _thread import start_new_thread
@@ -18,7 +19,7 @@ from typing import Any
 
 from . import _checks, jsonrpc
 from ._handlers import Handler, Inbox, Worker, capabilities_of, params_of
-from ._pending import Pending, Waiting
+from ._pending import PROGRESS_LIMIT, Pending, Waiting
 from ._threads import sheltered
 from .eras import LEGACY_VERSIONS, LegacyEra, agree_on_version, refused_handshake
 from .errors import (
@@ -233,6 +234,7 @@ class Client:
     def list_tools(self, timeout: float | None = None) -> list[Tool]:
         """Every tool of every page, no name twice; what nobody could call is left out, with a warning.
 
+        Each page has the timeout, and all of them together ten times as long.
         https://modelcontextprotocol.io/specification/2025-11-25/server/tools#listing-tools
         """
         self.tools_stale = False
@@ -254,7 +256,8 @@ class Client:
 
     def _pages(self, method: str, key: str, problems: list[str], timeout: float | None) -> Iterator[Any]:
         cursor, seen = None, []
-        for _ in range(MAX_PAGES):
+        ends = time.monotonic() + PROGRESS_LIMIT * (self.timeout if timeout is None else timeout)
+        while True:
             page = self._page(method, {} if cursor is None else {"cursor": cursor}, timeout)
             entries = page.get(key)
             if isinstance(entries, list):
@@ -268,7 +271,9 @@ class Client:
             if cursor in seen:
                 problems.append(f"the rest of the pages: the cursor {str(cursor)[:40]!r} came twice")
                 return
-        problems.append(f"the pages after the first {MAX_PAGES}")
+            if len(seen) == MAX_PAGES or time.monotonic() > ends:
+                problems.append(f"the pages after the first {len(seen)}")
+                return
 
     def _page(self, method: str, params: Message, timeout: float | None) -> Message:
         primitive = method.split("/")[0]

@@ -98,7 +98,7 @@ class RpcError(McpError):
         if not isinstance(error, dict):
             return cls(INTERNAL_ERROR, f"an error that is no object: {brief(error)}")
         code, is_code = error.get("code"), type(error.get("code")) is int
-        message = brief(error.get("message", ""), LONGEST_MESSAGE)
+        message = brief(error.get("message") or "", LONGEST_MESSAGE)
         return cls(code if is_code else INTERNAL_ERROR, message, error.get("data"))
 
 

@@ -13,10 +13,24 @@ https://modelcontextprotocol.io/specification/2025-11-25/basic (an id is never n
 
 import json
 import math
+import re
 from typing import Any
 
 Message = dict[str, Any]
 
+MAX_OBJECTS = 1_000
+"""Objects that are read from one line, when they stand there one after the other."""
+
+
+def _number(digits: str) -> int | float:
+    try:
+        return int(digits)
+    except ValueError:
+        return float(digits)
+
+
+_SPACE = re.compile(r"\s*")
+_lenient = json.JSONDecoder(strict=False, parse_int=_number)
 _encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
@@ -51,11 +65,32 @@ def encode(message: Message) -> str:
 
 
 def decode(line: str) -> Any:
-    """The JSON value in `line`, or None when it holds none: a banner, a log line, half a message."""
+    """The JSON value in `line`, or None when it holds none: a banner, a log line, half a message.
+
+    Taken as well, for servers that write it: objects one after the other (read as a list of them),
+    control characters in texts, and whole numbers that are too long for Python (read as floats).
+    """
+    line = line.strip("\ufeff\0")
     try:
-        return json.loads(line.lstrip("\ufeff\0"))
+        return json.loads(line)
+    except RecursionError:
+        return None
+    except ValueError:
+        return _decode_leniently(line.strip())
+
+
+def _decode_leniently(line: str) -> Any:
+    values, at = [], 0
+    try:
+        while at < len(line) and len(values) <= MAX_OBJECTS:
+            value, end = _lenient.raw_decode(line, at)
+            values.append(value)
+            at = _SPACE.match(line, end).end()  # type: ignore[union-attr]
     except (ValueError, RecursionError):
         return None
+    if not 0 < len(values) <= MAX_OBJECTS:
+        return None
+    return values if len(values) > 1 else values[0]
 
 
 def kind_of(message: Any) -> str:

@@ -37,6 +37,7 @@ from mcp_lessons import (
     Traffic,
     TransportError,
 )
+from mcp_lessons._checks import output_problem
 from mcp_lessons.errors import McpWarning, ProtocolError
 from mcp_lessons.results import Tool, ToolResult, block_text
 
@@ -426,6 +427,23 @@ def test_a_handler_may_close_the_client():
         assert done.wait(5) and is_gone(pid_of(client))
 
 
+def test_questions_that_wait_for_an_answer_are_dropped_when_the_client_closes():
+    answered, closed = [], threading.Event()
+
+    def answer(params):
+        answered.append(params["n"])
+        closed.wait(5)
+
+    code = "for n in range(50): send({'jsonrpc': '2.0', 'id': n, 'method': 'ask', 'params': {'n': n}})\n"
+    with connected(tiny(code + "serve(print)"), handlers={"ask": answer}) as client:
+        wait_until(lambda: answered)
+        handler = next(thread for thread in threading.enumerate() if thread.name.endswith("(_run)"))
+        client.close()
+        closed.set()
+        handler.join()
+    assert answered == [0]
+
+
 def test_a_notification_reaches_its_handler_and_a_handler_that_raises_is_on_the_record():
     code = (
         "def call(m):\n"
@@ -749,11 +767,41 @@ def test_an_output_schema_that_cannot_be_used_spoils_nothing(schema):
             assert echo(client) == '"x"'
 
 
+BOMB = {f"d{n}": {"allOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 2} for n in range(30)} | {"d30": {}}
+
+
+@pytest.mark.parametrize(
+    ("schema", "warned"),
+    [
+        ({"properties": {"a": {"pattern": "^(a+)+$"}}}, None),
+        ({"patternProperties": {"^(a+)+$": {}}, "additionalProperties": False}, None),
+        ({"patternProperties": {"^(a+)+$": {}}, "unevaluatedProperties": False}, None),
+        ({"propertyNames": {"pattern": "^(a+)+$"}}, None),
+        ({"$defs": BOMB, "$ref": "#/$defs/d0"}, "cannot be used (TimeoutError)"),
+        ({"properties": {"a": {"type": "number"}}}, "is not of type 'number'"),
+        ({"additionalProperties": False, "properties": {"a": {}}}, "was unexpected"),
+    ],
+)
+def test_an_output_schema_has_a_deadline_and_its_regular_expressions_are_not_tried(
+    schema, warned, monkeypatch
+):
+    """A pattern that runs for ever would take the whole process with it: Python cannot interrupt it."""
+    monkeypatch.setattr("mcp_lessons._checks.CHECK_SECONDS", 0.05 if "Timeout" in str(warned) else 60)
+    problem = output_problem(schema, {"a": "a" * 50 + "!", "a" * 50 + "!": 1})
+    assert problem is None if warned is None else warned in problem
+
+
 def test_the_number_of_pages_is_bounded(monkeypatch):
     monkeypatch.setattr("mcp_lessons.client.MAX_PAGES", 20)
     with connected("endless_pages") as client, pytest.warns(McpWarning, match="the pages after the first 20"):
         assert len(client.list_tools()) >= 20
         assert client.list_problems[-1] == "the pages after the first 20" and len(client.list_problems) == 3
+
+
+def test_a_list_whose_pages_never_end_has_a_deadline_in_all(monkeypatch):
+    monkeypatch.setattr("mcp_lessons.client.PROGRESS_LIMIT", 0)  # timeouts that all pages may take together
+    with connected("endless_pages") as client, pytest.warns(McpWarning, match="the pages after the first 1$"):
+        assert [tool.name for tool in client.list_tools()] == ["echo", "add", "tool_1"]
 
 
 def test_a_warning_of_a_list_says_twenty_things_and_counts_the_rest():

@@ -62,10 +62,25 @@ def test_circles_and_depths_are_value_errors_and_strangers_type_errors():
 
 
 @pytest.mark.parametrize(
-    "line", ["", " ", "hello", "{", '{"a":1', "{'a': 1}", "[" * 100_000, "9" * 10_000, "{}\x00", "{}{}"]
+    "line", ["", " ", "hello", "{", '{"a":1', "{'a': 1}", "[" * 100_000, "{}\x00{", "{} {", "{} done"]
 )
 def test_what_is_no_json_decodes_to_none(line):
     assert jsonrpc.decode(line) is None
+
+
+@pytest.mark.parametrize(
+    ("line", "value"),
+    [
+        ('{"a":1}{"b":2}', [{"a": 1}, {"b": 2}]),
+        ('{"a":1} \t{"b":2}', [{"a": 1}, {"b": 2}]),
+        ('{"a":1}\0', {"a": 1}),
+        ('{"a":1}\x0b\u2028', {"a": 1}),
+        ('{"a":"b\tc\x01"}', {"a": "b\tc\x01"}),
+        ('{"a":' + "9" * 5_000 + ',"b":1}', {"a": math.inf, "b": 1}),
+    ],
+)
+def test_what_only_a_strict_reader_refuses_is_read(line, value):
+    assert jsonrpc.decode(line) == value
 
 
 @pytest.mark.parametrize("before", ["\ufeff", "\0", "\0\0\0", " \t"])

@@ -92,7 +92,16 @@ def test_a_last_line_without_a_newline_counts():
 
 
 @pytest.mark.parametrize(
-    "fault", ["bom", "blank_lines", "line_separators", "echoes_stdin", "duplicate_reply", "chatterbox"]
+    "fault",
+    [
+        "bom",
+        "blank_lines",
+        "two_on_a_line",
+        "line_separators",
+        "echoes_stdin",
+        "duplicate_reply",
+        "chatterbox",
+    ],
 )
 def test_harmless_oddities_of_lines_are_taken(fault):
     with connected(fault) as client:
@@ -103,7 +112,7 @@ def test_harmless_oddities_of_lines_are_taken(fault):
 
 @pytest.mark.parametrize(
     "fault",
-    ["stdout_log_unterminated", "two_on_a_line", "pretty_json", "utf16", "coloured_lines"],
+    ["stdout_log_unterminated", "pretty_json", "utf16", "coloured_lines"],
 )
 def test_a_reply_that_shares_its_line_or_has_none_ends_in_time_and_is_quoted(fault):
     with client_of(faulty(fault)) as client:
@@ -132,9 +141,7 @@ def test_every_odd_error_is_an_rpc_error():
                 echo(client)
 
 
-@pytest.mark.parametrize(
-    "fault", ["no_jsonrpc", "neither_result_nor_error", "python_repr", "deep_json", "huge_number"]
-)
+@pytest.mark.parametrize("fault", ["no_jsonrpc", "neither_result_nor_error", "python_repr", "deep_json"])
 def test_a_reply_that_is_no_message_ends_the_call_in_time(fault):
     with client_of(faulty(fault)) as client:
         client.start()
@@ -142,7 +149,7 @@ def test_a_reply_that_is_no_message_ends_the_call_in_time(fault):
         with pytest.raises(RequestTimeout):
             client.initialize(timeout=T if fault == "no_jsonrpc" else 10)
             echo(client, timeout=T)
-        if fault not in ("no_jsonrpc", "huge_number"):
+        if fault != "no_jsonrpc":
             assert echo(client) == "hello"
 
 
@@ -261,6 +268,7 @@ def test_a_server_that_refuses_to_list_what_it_did_not_declare_has_no_tools():
         ("failure_as_text", "Error: permission denied"),
         ("structured_not_an_object", '["hello", "hello"]'),
         ("not_a_number", "hello"),
+        ("huge_number", "hello"),
         ("lone_surrogates", "half a smile: ? hello"),
         ("image", "[image: image/png, 70 bytes]"),
     ],

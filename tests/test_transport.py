@@ -539,6 +539,47 @@ def test_a_process_that_was_forked_leaves_the_servers_alone():
         assert echo(client) == "hello"
 
 
+FORKS = """
+if (fork := os.fork()) == 0:
+    time.sleep(30)
+    os._exit(0)
+print(fork, flush=True)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_a_fork_that_outlives_its_process_keeps_no_server_alive():
+    process = orphans(f"import time\n{FORKS}")
+    servers, fork = (process.stdout.readline().split() for _ in range(2))
+    try:
+        assert len(servers) == 5
+        wait_until(lambda: all(is_gone(int(pid)) for pid in servers), seconds=10)
+        assert not is_gone(int(fork[0]))
+    finally:
+        os.kill(int(fork[0]), signal.SIGKILL)
+        process.communicate()
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_fork_delays_no_hanging_up_and_may_start_servers_of_its_own():
+    with connected(tiny(ECHO)) as client:
+        ours, theirs = os.pipe()
+        if (fork := os.fork()) == 0:
+            try:
+                with connected(tiny(ECHO)) as another:
+                    os.write(theirs, echo(another, "from the fork").encode())
+                time.sleep(30)
+            finally:
+                os._exit(1)
+        assert os.read(ours, 100) == b"from the fork"
+        client.close()
+        os.kill(fork, signal.SIGKILL)
+        os.waitpid(fork, 0)
+        assert steps(client.traffic) == ["spawned", "stdin closed", "exited"]
+    os.close(ours)
+    os.close(theirs)
+
+
 def test_an_exit_status_that_the_system_took_is_not_known():
     before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     try:
