@@ -9,7 +9,8 @@ import re
 from collections import Counter
 from typing import Any, NamedTuple
 
-from ._oracle_values import MISSING, Clause, Rule, Value, clauses, find, fitness, words
+from ._oracle_values import MISSING, Clause, Rule, clauses, find, fitness, words
+from ._schemas import repair
 
 CHANGING = words("add create delete drop edit erase move remove send set update write")
 Call = tuple[str, dict[str, Any]]
@@ -21,7 +22,13 @@ class Tool(NamedTuple):
     name: str
     named: frozenset[str]
     known: frozenset[str]
-    schema: Rule
+    rules: list[Rule]
+
+    @classmethod
+    def of(cls, function: dict[str, Any]) -> "Tool":
+        name, about = function["name"], function.get("description") or ""
+        rule = Rule.of("", repair(function.get("parameters"))[0])
+        return cls(name, words(name), words(f"{name} {about}"), rule.inside)
 
 
 def decide(history: list[str], results: list[dict[str, Any]], entries: list[Any]) -> tuple[list[Call], str]:
@@ -30,15 +37,10 @@ def decide(history: list[str], results: list[dict[str, Any]], entries: list[Any]
     `entries` are the tools of the request; `results` what the calls since then brought, each
     {"name", "arguments", "text"}.
     """
-    tools = []
-    for function in (entry["function"] for entry in entries):
-        name, about = function["name"], function.get("description") or ""
-        tools.append(
-            Tool(name, words(name), words(f"{name} {about}"), Rule.of("", function.get("parameters")))
-        )
-    choices = {str(choice) for tool in tools for rule in tool.schema.inside for choice in rule.enum} - {""}
+    tools = [Tool.of(entry["function"]) for entry in entries]
+    enums = [str(choice) for tool in tools for rule in tool.rules for choice in rule.enum if choice != ""]
     known = frozenset(word for tool in tools for word in tool.known)
-    said = [clauses(text, {choice.lower(): choice for choice in choices}, known) for text in history or [""]]
+    said = [clauses(text, {choice.lower(): choice for choice in enums}, known) for text in history or [""]]
     before = [clause for part in said[:-1] for clause in part]
     calls: list[Call] = []
     unknown = []
@@ -60,45 +62,38 @@ def calls_for(clause: Clause, before: list[Clause], tools: list[Tool]) -> tuple[
     for tool in tools:
         shared, changes = clause.wanted & tool.known, tool.named & CHANGING
         if shared and (not changes or changes & clause.wanted):  # nothing is changed unasked
-            arguments, lacking, own = fill(tool.schema, clause, before)
-            score = sum(
-                math.log(1 + len(tools) / users[word]) * (1 + (word in tool.named)) for word in shared
-            )
+            arguments, lacking, own = fill(tool.rules, clause, before)
+            weight = {word: math.log(1 + len(tools) / users[word]) for word in shared}
+            score = sum(weight.values()) + sum(weight[word] for word in shared & tool.named)
             score += 2 * own - (len(arguments) - own) / 2 - len(tool.named - clause.wanted) / 4
             ranked.append((score - 2 * len(lacking), tool, arguments, lacking))
     ranked.sort(key=lambda entry: -entry[0])
     for score, tool, arguments, lacking in ranked:
         if not lacking and score > ranked[0][0] - 2:
-            return [(tool.name, each) for each in spread(tool.schema, arguments, clause)], ""
+            return [(tool.name, each) for each in spread(tool.rules, arguments, clause)], ""
     if ranked:
         return [], f"To use {ranked[0][1].name} I would need: {', '.join(ranked[0][3])}."
     return [], f"I cannot know “{clause.text}”: no tool I was given is about it." if clause.asks else ""
 
 
-def fill(schema: Rule, clause: Clause, before: list[Clause]) -> tuple[dict[str, Any], list[str], int]:
-    """Arguments for `schema`, the required ones that are lacking, how many of them the clause holds. What
-    it does not say, one `before` it may have said: "… to Ulm, and is it cold there?"."""
-    arguments, lacking, own = {}, [], 0
-    used: list[Value] = []
-    for rule in schema.inside:
-        held = len(used)
+def fill(rules: list[Rule], clause: Clause, before: list[Clause]) -> tuple[dict[str, Any], list[str], int]:
+    """Arguments for these parameters, the required ones that are lacking, how many of them the clause
+    holds. What it does not say, one `before` it may have said: "… to Ulm, and is it cold there?"."""
+    arguments: dict[str, Any] = {}
+    used: list[Any] = []
+    own = 0
+    for rule in rules:
         value = find(rule, clause.values, used)
-        own += rule.needed and len(used) > held
-        if (
-            value is MISSING
-            and rule.needed
-            and rule.kinds is None
-            and not rule.enum
-            and rule.default is MISSING
-        ):
+        own += rule.needed and value is not MISSING
+        open_text = rule.kinds is None and not rule.enum and rule.default is MISSING
+        if value is MISSING and rule.needed and open_text:
             value = rest_of(clause)
         for earlier in reversed(before) if rule.needed or rule.enum else ():
             value = find(rule, earlier.values[::-1], []) if value is MISSING else value
         value = rule.default if value is MISSING and rule.needed else value
         if value is not MISSING:
             arguments[rule.name] = value
-        elif rule.needed:
-            lacking.append(rule.name)
+    lacking = [rule.name for rule in rules if rule.needed and rule.name not in arguments]
     return arguments, lacking, own
 
 
@@ -110,11 +105,10 @@ def rest_of(clause: Clause) -> Any:
     return match[1] if match else MISSING
 
 
-def spread(schema: Rule, arguments: dict[str, Any], clause: Clause) -> list[dict[str, Any]]:
+def spread(rules: list[Rule], arguments: dict[str, Any], clause: Clause) -> list[dict[str, Any]]:
     """One call for each value when one argument has several, as in "in Asia/Tokyo and Europe/Paris"."""
     texts = {value.value: value for value in clause.values if isinstance(value.value, str)}
-    needed = [rule for rule in schema.inside if rule.needed and isinstance(arguments[rule.name], str)]
-    spoken = [rule for rule in needed if arguments[rule.name] in texts]
+    spoken = [rule for rule in rules if rule.needed and arguments[rule.name] in list(texts)]
     if len(spoken) != 1:
         return [arguments]
     rule, kind = spoken[0], texts[arguments[spoken[0].name]].kind

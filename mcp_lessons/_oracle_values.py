@@ -33,16 +33,9 @@ TOKEN = r"""
     | (?P<cut>[?!;,.\n]|\b(?:and|then|but)\b)
     | (?P<word>\w+)
 """
-ANY_PATH, ANY_NUMBER, ANY_JSON = _set("path name"), _set("number"), _set("json")
-BY_NAME = dict.fromkeys(_set("timezon zon path fil directory folder url uri"), ANY_PATH)
-BY_NAME |= {"tim": _set("time"), "clock": _set("time"), "dat": _set("date")}
-BY_TYPE = {
-    "integer": ANY_NUMBER,
-    "number": ANY_NUMBER,
-    "array": ANY_JSON,
-    "object": ANY_JSON,
-    "boolean": _set(""),
-}
+BY_NAME = dict.fromkeys(_set("timezon zon path fil directory folder url uri"), _set("path name"))
+BY_NAME |= {word: _set(kind) for word, kind in (("tim", "time"), ("clock", "time"), ("dat", "date"))}
+BY_TYPE = {"integer": "number", "number": "number", "array": "json", "object": "json", "boolean": ""}
 
 
 class Value(NamedTuple):
@@ -53,11 +46,11 @@ class Value(NamedTuple):
     value: Any
     start: int
     end: int
-    cues: frozenset[str] = frozenset()
+    cues: frozenset[str]
 
 
 class Clause(NamedTuple):
-    """A part of the question: its words and values, and its telling words by themselves."""
+    """A part of the question: its words and values, the values alone, its telling words, whether it asks."""
 
     text: str
     tokens: list[Value]
@@ -67,21 +60,15 @@ class Clause(NamedTuple):
 
     @classmethod
     def of(cls, source: str, tokens: list[Value]) -> "Clause":
-        values, said = [], ""
-        for token in tokens:
-            if token.kind == "word":
-                said += f" {token.value.lower()}"
-            else:
-                values.append(token._replace(cues=words(said) | frozenset(said.split()) & (START | END)))
-                said = ""
-        wanted = words(" ".join(token.value for token in tokens if token.kind in ("word", "name", "choice")))
         text = source[tokens[0].start : tokens[-1].end]
-        return cls(text, tokens, values, wanted, re.split(r"\W", text)[0].lower() in ASKING)
+        telling = words(" ".join(token.value for token in tokens if token.kind in ("word", "name", "choice")))
+        values = [token for token in tokens if token.kind != "word"]
+        return cls(text, tokens, values, telling, re.split(r"\W", text)[0].lower() in ASKING)
 
 
 class Rule(NamedTuple):
-    """A schema, whatever it was, cut down to what is looked at here. `kinds`: the kinds of value that it
-    takes, None for any text."""
+    """A schema, cut down to what is looked at here. `kinds`: the kinds of value that it takes, None for
+    any text."""
 
     name: str
     needed: bool
@@ -93,26 +80,19 @@ class Rule(NamedTuple):
     items: "Rule | None"
 
     @classmethod
-    def of(cls, name: str, raw: Any, needed: bool = True, depth: int = 5) -> "Rule":
-        raw = raw if isinstance(raw, dict) and depth else {}
-        branches = [branch for branch in _list(raw.get("anyOf")) if isinstance(branch, dict)]
-        raw = next((branch for branch in branches if branch.get("type") != "null"), {}) | raw
-        type = next(
-            (one for one in ("string", *BY_TYPE) if one in (_list(raw.get("type")) or [raw.get("type")])), ""
-        )
+    def of(cls, name: str, schema: dict[str, Any], needed: bool = True) -> "Rule":
+        """From a schema that `_schemas.repair` has made well formed."""
+        schema = next((one for one in schema.get("anyOf", ()) if one.get("type") != "null"), {}) | schema
+        type = next((one for one in ("string", *BY_TYPE) if one in schema.get("type", "")), "")
         kinds = next((BY_NAME[word] for word in sorted(words(name)) if word in BY_NAME), None)
-        properties = raw["properties"].items() if isinstance(raw.get("properties"), dict) else ()
-        inside = [
-            cls.of(key, inner, key in _list(raw.get("required")), depth - 1) for key, inner in properties
-        ]
-        items = cls.of(name, raw["items"], True, depth - 1) if "items" in raw else None
+        kinds = _set(BY_TYPE[type]) if type in BY_TYPE else kinds
+        required, properties = schema.get("required", ()), schema.get("properties", {})
+        inside = [cls.of(key, inner, key in required) for key, inner in properties.items()]
         inside.sort(key=lambda rule: not rule.needed)
-        enum, default = _list(raw.get("enum")), raw.get("default", MISSING)
-        return cls(name, needed, type, BY_TYPE.get(type, kinds), enum, default, inside, items)
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
+        items = cls.of(name, schema["items"]) if "items" in schema else None
+        return cls(
+            name, needed, type, kinds, schema.get("enum", []), schema.get("default", MISSING), inside, items
+        )
 
 
 def words(text: str) -> frozenset[str]:
@@ -125,7 +105,7 @@ def words(text: str) -> frozenset[str]:
 def tokens(text: str, choices: dict[str, str]) -> Iterator[Value]:
     """What stands in `text`; `choices` are the values of the tools' enums, by their lower case."""
     options = "|".join(sorted(map(re.escape, choices), key=lambda choice: (-len(choice), choice)))
-    pattern, at, opening = re.compile(TOKEN % (options or "(?!)"), re.VERBOSE), 0, True
+    pattern, at, opening, said = re.compile(TOKEN % (options or "(?!)"), re.VERBOSE), 0, True, ""
     while match := pattern.search(text, at):
         kind, start, at = match.lastgroup or "", match.start(), match.end()
         value: Any = match[kind]
@@ -142,7 +122,8 @@ def tokens(text: str, choices: dict[str, str]) -> Iterator[Value]:
         elif kind == "choice":
             value = choices.get(value.lower(), value)
         opening = kind == "cut" and value in "?!;.\n"
-        yield Value(kind, value, start, at)
+        yield Value(kind, value, start, at, words(said) | _set(said) & (START | END))
+        said = f"{said} {value.lower()}" if kind == "word" else ""
 
 
 def clauses(text: str, choices: dict[str, str], known: frozenset[str]) -> list[Clause]:
@@ -160,12 +141,12 @@ def clauses(text: str, choices: dict[str, str], known: frozenset[str]) -> list[C
 def find(rule: Rule, values: list[Value], used: list[Value]) -> Any:
     """The best of `values` for one parameter, which is then added to `used`; else MISSING."""
     least = 0 if rule.needed or rule.enum else 3  # what may be left out must be named
-    fits = [(fit, value) for value in values if value not in used and (fit := fitness(rule, value)) >= least]
+    fits = [value for value in values if value not in used and fitness(rule, value) >= least]
     if fits:
-        best = max(fits, key=lambda pair: pair[0])[1]
+        best = max(fits, key=lambda value: fitness(rule, value))
         used.append(best)
         same = [choice for choice in rule.enum if str(choice).lower() == str(best.value).lower()]
-        as_text = rule.type == "string" and isinstance(best.value, int | float)
+        as_text = rule.type == "string" and best.kind == "number"
         return same[0] if same else str(best.value) if as_text else best.value
     if rule.needed and rule.inside:
         found = {each.name: find(each, values, used) for each in rule.inside}
@@ -181,17 +162,15 @@ def fitness(rule: Rule, value: Value) -> float:
     if rule.enum:
         fits = str(value.value).lower() in [str(choice).lower() for choice in rule.enum]
     elif value.kind == "json":
-        fits = isinstance(value.value, {"array": list, "object": dict}.get(rule.type, ()))
+        fits = rule.type == ("array" if isinstance(value.value, list) else "object")
     elif value.kind == "text" and "path" in (rule.kinds or ()):
         fits = re.search(r"[/\\]|^\w+\.\w+$", value.value) is not None
     else:
         fits = value.kind != "choice" if rule.kinds is None else value.kind in rule.kinds
-    named = words(rule.name) | frozenset(re.split(r"[^a-z]+", rule.name.lower()))
-    ours, theirs = (
-        (START, END) if named & START else (END, START) if named & END else (frozenset(), frozenset())
-    )
+    named = words(rule.name) | _set(re.sub("[^a-z]", " ", rule.name.lower()))
+    ours, theirs = (START, END) if named & START else (END, START) if named & END else (_set(""), _set(""))
     if not fits or (value.cues & theirs and not value.cues & ours):
         return -1
-    score = {"text": 2.0, "name": 1.5, "path": 1.0}.get(value.kind, 0.5)
+    score = {"text": 2.0, "name": 1.0 if rule.kinds else 1.5, "path": 1.0}.get(value.kind, 0.5)
     score += 3 * len(words(rule.name) & value.cues) + 5 * bool(value.cues & ours)
     return score + (bool(value.cues & END) - bool(value.cues & START)) / 4  # rather where to than where from

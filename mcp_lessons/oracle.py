@@ -22,7 +22,6 @@ from ._oracle_rules import decide
 from .errors import ModelError
 
 MODEL = "oracle-rule-based"
-LARGEST_REQUEST = 64 * 1024 * 1024  # bytes
 
 
 class Oracle:
@@ -57,10 +56,8 @@ def complete(request: dict[str, Any]) -> dict[str, Any]:
     message: dict[str, Any] = {"role": "assistant", "content": answer or None}
     if calls:
         made = sum(len(earlier.get("tool_calls") or ()) for earlier in messages)
-        wanted = calls if request.get("parallel_tool_calls", True) else calls[:1]
-        functions = [{"name": name, "arguments": json.dumps(arguments)} for name, arguments in wanted]
-        numbered = enumerate(functions, made + 1)
-        message["tool_calls"] = [{"id": f"call_{n}", "type": "function", "function": f} for n, f in numbered]
+        wanted = enumerate(calls if request.get("parallel_tool_calls", True) else calls[:1], made + 1)
+        message["tool_calls"] = [_call(f"call_{number}", *call) for number, call in wanted]
     choice = {"index": 0, "message": message, "finish_reason": "tool_calls" if calls else "stop"}
     before, after = (-(-len(json.dumps(part)) // 4) for part in ([messages, tools], message))
     return {
@@ -71,6 +68,10 @@ def complete(request: dict[str, Any]) -> dict[str, Any]:
         "choices": [choice],  # the usage counts as if each token had four characters
         "usage": {"prompt_tokens": before, "completion_tokens": after, "total_tokens": before + after},
     }
+
+
+def _call(id: str, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    return {"id": id, "type": "function", "function": {"name": name, "arguments": json.dumps(arguments)}}
 
 
 def chunks(completion: dict[str, Any], with_usage: bool) -> Iterator[dict[str, Any]]:
@@ -101,9 +102,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         length = self.headers.get("Content-Length", "")
-        if not length.isdecimal() or int(length) > LARGEST_REQUEST:
-            return self._refuse(413, "Content-Length is missing, or too large")
-        body = self.rfile.read(int(length))
+        body = self.rfile.read(int(length)) if length.isdecimal() else b""
         if self.path.rstrip("/") != "/v1/chat/completions":
             return self._refuse(404, f"no such path: {self.path}")
         try:
@@ -113,9 +112,10 @@ class _Handler(BaseHTTPRequestHandler):
         completion = complete(request)
         if not request.get("stream"):
             return self._send(200, completion)
-        parts = chunks(completion, (request.get("stream_options") or {}).get("include_usage", False))
-        events = [f"data: {json.dumps(part)}\n\n" for part in parts]
-        return self._reply(200, "text/event-stream", "".join([*events, "data: [DONE]\n\n"]))
+        with_usage = (request.get("stream_options") or {}).get("include_usage", False)
+        parts = [json.dumps(part) for part in chunks(completion, with_usage)]
+        text = "".join(f"data: {part}\n\n" for part in [*parts, "[DONE]"])
+        return self._reply(200, "text/event-stream", text)
 
     def _send(self, status: int, body: dict[str, Any]) -> None:
         self._reply(status, "application/json", json.dumps(body))

@@ -372,6 +372,14 @@ def test_several_values_for_one_argument_become_parallel_calls(llm):
     assert calls_in(message) == [("air", {"city": "Ulm"})]
 
 
+def test_several_places_are_asked_for_in_their_order():
+    clock = function("clock", "The time in a zone.", {"timezone": {"type": "string"}}, ["timezone"])
+    zones = [
+        args["timezone"] for _, args in chosen("Tell me the time in Asia/Tokyo, UTC and Europe/Rome.", clock)
+    ]
+    assert zones == ["Asia/Tokyo", "UTC", "Europe/Rome"]
+
+
 def test_it_chooses_by_names_and_descriptions_alone():
     bread, air = function("tool_a", "Bake bread."), function("tool_b", "How clean the air is.")
     assert chosen("How clean is the air?", bread, air) == [("tool_b", {})]
