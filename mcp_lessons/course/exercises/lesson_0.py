@@ -30,10 +30,14 @@ def _called(traffic: Traffic) -> list[str]:
 
 def _judge_only_the_map(only_the_map: Callable[[], Any]) -> str | None:
     question = only_the_map()
+    if question is None:
+        return "your function returns nothing. End it with `return` and the question."
     if not isinstance(question, str) or not question.strip():
         return f"return a question, as text. Your function returned {str(question)[:60]!r}."
     result, traffic = _asked(question)
     servers = _called(traffic)
+    if servers and "maps" not in servers:
+        return "only the weather server was called. Ask how to get from one place to another."
     if "weather" in servers:
         return "the weather server was called too. Leave out what only the weather server can tell."
     if not servers:
@@ -43,7 +47,15 @@ def _judge_only_the_map(only_the_map: Callable[[], Any]) -> str | None:
 
 def _judge_who_was_called(who_was_called: Callable[[Traffic], Any]) -> str | None:
     _, traffic = _asked(_PICNIC)
-    expected, got = _called(traffic), who_was_called(traffic)
+    expected = _called(traffic)
+    try:
+        got = who_was_called(traffic)
+    except (KeyError, TypeError) as problem:
+        if str(problem) not in ("'method'", "'NoneType' object is not subscriptable"):
+            raise
+        return "not every body has a method: look at event.kind first, and keep the requests."
+    if got is None:
+        return "your function returns nothing. Collect the names in a list, and `return` it."
     if not isinstance(got, list):
         return f"return a list of names. Your function returned {str(got)[:80]}."
     if len(got) > 2 and set(got) == set(expected):
@@ -52,8 +64,8 @@ def _judge_who_was_called(who_was_called: Callable[[Traffic], Any]) -> str | Non
         return "the names are right, and their order is not. Keep the order of the record."
     if got != expected:
         return f"expected {expected}, and you returned {str(got)[:120]}."
-    if who_was_called(Traffic()) != []:
-        return "for a record with nothing in it, return an empty list."
+    if (empty := who_was_called(Traffic())) != []:
+        return f"for a record with nothing in it, return an empty list. Yours returned {str(empty)[:80]}."
     return None
 
 
@@ -83,6 +95,13 @@ EXERCISES = [
                 def only_the_map():
                     return "Will it rain in Larkmoor on Saturday?"
                 """,
+                "only the weather server was called. Ask how to get from one place to another.",
+            ),
+            Wrong(
+                """
+                def only_the_map():
+                    return "How do I get from Tessaby to Larkmoor, and what is the weather in Larkmoor?"
+                """,
                 "the weather server was called too. Leave out what only the weather server can tell.",
             ),
             Wrong(
@@ -90,7 +109,7 @@ EXERCISES = [
                 def only_the_map():
                     question = "How do I get from Tessaby to Larkmoor?"
                 """,
-                "return a question, as text. Your function returned 'None'.",
+                "your function returns nothing. End it with `return` and the question.",
             ),
         ),
     ),
@@ -131,6 +150,31 @@ EXERCISES = [
                     return "maps, weather"
                 """,
                 "return a list of names. Your function returned maps, weather.",
+            ),
+            Wrong(
+                """
+                def who_was_called(traffic):
+                    for event in traffic:
+                        if event.kind == "request" and event.body["method"] == "tools/call":
+                            event.server
+                """,
+                "your function returns nothing. Collect the names in a list, and `return` it.",
+            ),
+            Wrong(
+                """
+                def who_was_called(traffic):
+                    return [event.server for event in traffic if event.body["method"] == "tools/call"]
+                """,
+                "not every body has a method: look at event.kind first, and keep the requests.",
+            ),
+            Wrong(
+                """
+                def who_was_called(traffic, names=[]):
+                    calls = [e for e in traffic if e.kind == "request" and e.body["method"] == "tools/call"]
+                    names += [event.server for event in calls]
+                    return names
+                """,
+                "for a record with nothing in it, return an empty list. Yours returned ['maps', 'weather'].",
             ),
             Wrong(
                 """

@@ -11,38 +11,33 @@ from ..exercise import Exercise, Wrong
 from ..judging import spawned
 from ..waiting import StillWaiting, give_up_after
 
-STEP_SECONDS = 1.0
 HANG_UP_SECONDS = 3.0
 REPLY_SECONDS = 4.0
 
 
-SERVERS_TO_END = (  # the words, a sentence about the server, the status that its mildest end has, what to do
-    (("weather",), "the weather server goes by itself", 0, "Close stdin, and wait before you signal"),
+SERVERS_TO_END = (  # words, a sentence, how long a step waits, the status of its mildest end, what to do
+    (("weather",), "the weather server goes by itself", 2.0, 0, "Close stdin, and wait before you signal"),
     (
         ("faulty", "ignore_eof"),
         "this server goes when SIGTERM asks it to",
+        1.0,
         -15,
-        "terminate() comes before kill(), with a wait between them",
+        "When the first wait is over, call terminate(), and wait again before kill()",
     ),
-    (
-        ("faulty", "ignore_sigterm"),
-        "only SIGKILL ends this server",
-        None,
-        "Give each wait a timeout, and let kill() be the last step",
-    ),
+    (("faulty", "ignore_sigterm"), "only SIGKILL ends this server", 0.5, None, "Let kill() be the last step"),
 )
 
 
 def _judge_hang_up(hang_up: Callable[[Any, float], Any]) -> str | None:
     with ExitStack() as stack:  # all start at once: the waits alone take half the time of a check
         started = [stack.enter_context(spawned(*server[0])) for server in SERVERS_TO_END]
-        for process, (_, who, status, advice) in zip(started, SERVERS_TO_END, strict=True):
+        for process, (_, who, seconds, status, advice) in zip(started, SERVERS_TO_END, strict=True):
             _answer_one_ping(process)
             try:
                 with give_up_after(HANG_UP_SECONDS, process):
-                    hang_up(process, STEP_SECONDS)
+                    hang_up(process, seconds)
             except StillWaiting:
-                return f"{who}, and your function waits for it without an end. {advice}."
+                return f"{who}, and your function waits for it without an end. Give each wait a timeout."
             except subprocess.TimeoutExpired:
                 return (
                     "subprocess.TimeoutExpired came out of your function: a wait was over, and the server still "
@@ -65,7 +60,7 @@ def _answer_one_ping(process: Any) -> None:
 
 def _status(process: Any) -> int | None:
     try:
-        return process.wait(STEP_SECONDS / 2)
+        return process.wait(0.5)
     except subprocess.TimeoutExpired:
         return None
 
@@ -106,9 +101,13 @@ def _ask_once(ask_v2: Callable[[Any, Any], Any], process: Any, id: int, fault: s
             f"your function raised {type(problem).__name__}: {problem}. A line may hold JSON that is no object, "
             "or an object without an id."
         )
+    if process.stdin.closed:
+        return "your function closed stdin, so nothing more can be asked. Leave it open."
     if answer is None:
         return f"your function returned None. Return the reply: the object with the id {id}."
-    if answer == {}:
+    if isinstance(answer, str):
+        return "your function returned a text. Return the object that json.loads makes of it."
+    if answer == {} and fault == "none":
         return "your function returned {}. That is the result alone. Return the whole reply, with its id."
     if not isinstance(answer, dict) or "result" not in answer:
         return f"your function returned {answer!r}. The reply is an object with the id {id} and a result."
@@ -178,8 +177,8 @@ EXERCISES = [
                     except subprocess.TimeoutExpired:
                         process.kill()
                 """,
-                "this server goes when SIGTERM asks it to, and yours ended it with status -9. terminate() "
-                "comes before kill(), with a wait between them.",
+                "this server goes when SIGTERM asks it to, and yours ended it with status -9. When the first "
+                "wait is over, call terminate(), and wait again before kill().",
             ),
             Wrong(
                 """
@@ -190,8 +189,7 @@ EXERCISES = [
                     except subprocess.TimeoutExpired:
                         process.terminate()
                 """,
-                "only SIGKILL ends this server, and after your function it still ran. Give each wait a timeout, "
-                "and let kill() be the last step.",
+                "only SIGKILL ends this server, and after your function it still ran. Let kill() be the last step.",
             ),
             Wrong(
                 """
@@ -204,7 +202,22 @@ EXERCISES = [
                         process.wait()
                 """,
                 "only SIGKILL ends this server, and your function waits for it without an end. Give each wait a "
-                "timeout, and let kill() be the last step.",
+                "timeout.",
+            ),
+            Wrong(
+                """
+                def hang_up(process, seconds):
+                    process.stdin.close()
+                    try:
+                        process.wait(timeout=seconds)
+                        process.terminate()
+                        process.wait(timeout=seconds)
+                        process.kill()
+                    except subprocess.TimeoutExpired:
+                        pass
+                """,
+                "this server goes when SIGTERM asks it to, and after your function it still ran. When the first "
+                "wait is over, call terminate(), and wait again before kill().",
             ),
         ),
     ),
@@ -298,6 +311,40 @@ EXERCISES = [
                 """,
                 "with a server that does nothing wrong, your function returned {}. That is the result alone. "
                 "Return the whole reply, with its id.",
+            ),
+            Wrong(
+                """
+                def ask_v2(process, message):
+                    process.stdin.write(json.dumps(message) + "\\n")
+                    process.stdin.flush()
+                    for line in process.stdout:
+                        if str(message["id"]) in line:
+                            return line
+                """,
+                "with a server that does nothing wrong, your function returned a text. Return the object that "
+                "json.loads makes of it.",
+            ),
+            Wrong(
+                """
+                def ask_v2(process, message):
+                    process.stdin.write(json.dumps(message) + "\\n")
+                    process.stdin.close()
+                    return json.loads(process.stdout.readline())
+                """,
+                "with a server that does nothing wrong, your function closed stdin, so nothing more can be asked. "
+                "Leave it open.",
+            ),
+            Wrong(
+                """
+                def ask_v2(process, message):
+                    process.stdin.write(json.dumps(message) + "\\n")
+                    process.stdin.flush()
+                    for line in process.stdout:
+                        if line.startswith("{"):
+                            return json.loads(line)
+                """,
+                "with lines of JSON that are no message, your function returned {}. The reply is an object with "
+                "the id 7 and a result.",
             ),
             Wrong(
                 """

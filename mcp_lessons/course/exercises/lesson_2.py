@@ -22,6 +22,8 @@ def _judge_shake_hands(shake_hands: Callable[[Any], Any]) -> str | None:
             messages = sent(client.traffic)
             if not messages:
                 return 'your function sent nothing. Begin with client.request("initialize", …).'
+            if not client.alive:
+                return "your function closed the client. The work only begins now: leave it open."
             client.request("tools/list")
         except McpError as caught:
             problem = caught
@@ -43,7 +45,9 @@ def _about_initialize(messages: list[Any]) -> str | None:
     if params.get("protocolVersion") not in LEGACY_VERSIONS:
         return f"initialize offers the version {params.get('protocolVersion')!r}. Offer 2025-11-25."
     if not isinstance(params.get("capabilities"), dict):
-        return 'initialize lacks capabilities. You have none to declare, and say so: "capabilities": {}.'
+        return (
+            'initialize needs capabilities, an object. You have none to declare, so say "capabilities": {}.'
+        )
     info = params.get("clientInfo")
     if not isinstance(info, dict) or not {"name", "version"} <= info.keys():
         return "clientInfo in initialize must be an object with a name and a version: who are you?"
@@ -64,10 +68,17 @@ def _about_initialized(messages: list[Any]) -> str | None:
 
 
 class _Inbox(queue.Queue):
-    """A queue whose `get` never waits for ever."""
+    """A queue whose `get` never waits for ever, and that knows whether somebody looked and did not wait."""
+
+    hasty = False
 
     def get(self, block: bool = True, timeout: float | None = None) -> Any:
+        self.hasty = self.hasty or not block
         return super().get(block, min(timeout or QUIET_SECONDS, QUIET_SECONDS))
+
+    def empty(self) -> bool:
+        self.hasty = True
+        return super().empty()
 
 
 SERVERS = {  # the fault: what to call the server in a sentence
@@ -78,6 +89,9 @@ SERVERS = {  # the fault: what to call the server in a sentence
 
 
 SAID_UNASKED = "a notification of the server: it has a method"
+HASTY = (
+    "you looked into the inbox, and the reply was still on its way. inbox.get() waits for the next message."
+)
 
 
 def _judge_request(request_v2: Callable[..., Any]) -> str | None:
@@ -97,20 +111,33 @@ def _request_once(request_v2: Callable[..., Any], fault: str) -> str | None:
         try:
             reply = request_v2(transport, inbox, id, "initialize", offer)
         except queue.Empty:
-            asked = [message for message in received(traffic, "request") if not _answered(traffic, message)]
-            if not sent(traffic, "request"):
-                return _about_the_sending(traffic)
-            if asked:
-                return "you waited, and so did the server: it sent you a ping, and it wants your reply to that first."
-            return "you waited for a message that never came. Was the reply among those you threw away?"
+            return _about_the_sending(traffic, offer) or _about_the_waiting(inbox, traffic)
         except KeyError as problem:
             return (
                 f"your function raised KeyError: {problem}. Not every message has an id: ask kind_of first."
             )
-    return _about_the_reply(reply, id) if sent(traffic, "request") else _about_the_sending(traffic)
+    return _about_the_sending(traffic, offer) or _about_the_reply(reply, id, inbox)
 
 
-def _about_the_reply(reply: Any, id: int) -> str | None:
+def _about_the_waiting(inbox: _Inbox, traffic: Any) -> str:
+    asked = [message for message in received(traffic, "request") if not _answered(traffic, message)]
+    if inbox.hasty:
+        return HASTY
+    if asked and sent(traffic, "reply"):
+        return (
+            f"your reply to the server's ping has the id {sent(traffic, 'reply')[0].get('id')!r}, and the ping "
+            f"has {asked[0]['id']!r}. A reply repeats the id of its request."
+        )
+    if asked:
+        return "you waited, and so did the server: it sent you a ping, and it wants your reply to that first."
+    return "you waited for a message that never came. Was the reply among those you threw away?"
+
+
+def _about_the_reply(reply: Any, id: int, inbox: _Inbox) -> str | None:
+    if reply is None:
+        return (
+            HASTY if inbox.hasty else f"your function returned None. Return the reply, which has the id {id}."
+        )
     if isinstance(reply, dict) and "method" in reply:
         what = f"the server's ping: its id is {id}, like yours" if "id" in reply else SAID_UNASKED
         return f"your function returned {what}. What has a method is no reply."
@@ -123,10 +150,16 @@ def _about_the_reply(reply: Any, id: int) -> str | None:
     return None
 
 
-def _about_the_sending(traffic: Any) -> str:
-    if sent(traffic):
+def _about_the_sending(traffic: Any, offer: Any) -> str | None:
+    if not sent(traffic):
+        return "no request went out. Send it with transport.send(jsonrpc.request(id, method, params))."
+    if not (requests := sent(traffic, "request")):
         return "what you sent is no request of JSON-RPC 2.0. jsonrpc.request(id, method, params) makes one."
-    return "no request went out. Send it with transport.send(jsonrpc.request(id, method, params))."
+    if requests[0].get("params") != offer:
+        return "your request went out without its params. They are the third argument of jsonrpc.request."
+    if len(requests) > 1:
+        return f"your request went out {len(requests)} times. Send it once, then take message after message."
+    return None
 
 
 def _answered(traffic: Any, question: Any) -> bool:
@@ -209,6 +242,15 @@ EXERCISES = [
                     client.initialize()
                 """,
                 "client.initialize() did the work. Send the messages yourself, with client.request and client.notify.",
+            ),
+            Wrong(
+                """
+                def shake_hands(client):
+                    with client:
+                        client.request("initialize", OFFER)
+                        client.notify("notifications/initialized")
+                """,
+                "your function closed the client. The work only begins now: leave it open.",
             ),
         ),
     ),
@@ -298,6 +340,27 @@ EXERCISES = [
                 """,
                 "with a server that sends notifications before the reply, your function raised KeyError: 'id'. Not "
                 "every message has an id: ask kind_of first.",
+            ),
+            Wrong(
+                """
+                def request_v2(transport, inbox, id, method, params=None):
+                    transport.send(jsonrpc.request(id, method, params))
+                    while not inbox.empty():
+                        message = inbox.get()
+                        if kind_of(message) == "reply" and message["id"] == id:
+                            return message
+                """,
+                "with a server that sends notifications before the reply, you looked into the inbox, and the reply "
+                "was still on its way. inbox.get() waits for the next message.",
+            ),
+            Wrong(
+                """
+                def request_v2(transport, inbox, id, method, params=None):
+                    transport.send(jsonrpc.request(id, method))
+                    return inbox.get()
+                """,
+                "with a server that sends notifications before the reply, your request went out without its "
+                "params. They are the third argument of jsonrpc.request.",
             ),
             Wrong(
                 """
