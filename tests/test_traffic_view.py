@@ -245,6 +245,32 @@ def test_orphans_second_replies_and_repeated_ids_are_marked() -> None:
     assert [flag for flag in ("[orphan]", "[second reply]", "[repeated id]") if flag not in text] == []
 
 
+def test_a_reply_is_paired_as_the_client_pairs_it_and_its_odd_id_is_marked() -> None:
+    traffic = Traffic()
+    wire = traffic.recorder("weather")
+    ask(wire, 1, "ping")
+    answer(wire, "1")
+    ask(wire, 2, "tools/list")
+    wire("received", '{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"oh"}}')
+    ask(wire, 3, "ping")
+    wire("received", '\x00{"jsonrpc":"2.0","id":3,"result":{},"error":null}')
+    assert [line.rpartition("  ")[2] for line in table(traffic)] == [
+        "result: (empty) [id of another type]",
+        "✕ error: -32603 oh [no id]",
+        "result: (empty)",
+    ]
+
+
+def test_what_json_does_not_take_goes_to_the_page_as_the_client_read_it() -> None:
+    lines = ['\x00{"jsonrpc":"2.0","id":1,"result":{}}', '\ufeff{"jsonrpc":"2.0","id":1,"result":{"a":"\t"}}']
+    for line in [*lines, '{"jsonrpc":"2.0","id":1,"result":{"a":NaN}}']:
+        event = Traffic().recorder("weather")("received", line)
+        assert rows_module.row(event)["body"] is not None
+    assert "body" not in rows_module.row(
+        Traffic().recorder("w")("received", '{"jsonrpc":"2.0","method":"x"}')
+    )
+
+
 def test_no_time_process_number_or_path_is_in_the_table() -> None:
     traffic = Traffic(clock=iter([0.0, 98765.4]).__next__)
     command = ["/opt/venv-4711/bin/python3.12", "-m", "weather", "--db", "/home/ann/data.db"]

@@ -17,7 +17,8 @@ class Exchange:
 
     `first` is the request, or whatever stands alone; `reply` is the first reply with its id; `end` says why
     none will come ("cancelled", "exited") or is "" ; `flags` are those of `record.js`; `closed` is the number
-    of the event with which the wait was over; `late` is true for a reply that came after the end.
+    of the event with which the wait was over; `odd` is the flag of a reply whose id is not quite that of
+    the request; `late` is true for a reply that came after the end.
     """
 
     first: Event
@@ -25,6 +26,7 @@ class Exchange:
     end: str = ""
     flags: list[str] = field(default_factory=list)
     closed: int = sys.maxsize
+    odd: str = ""
 
     @property
     def late(self) -> bool:
@@ -60,20 +62,30 @@ class _Pairing:
 
     def _reply(self, event: Event) -> None:
         connection, direction, id = _key(event)
-        exchange = self.asked.get((connection, "received" if direction == "sent" else "sent", id))
-        if exchange is None:
-            self.made.append(Exchange(event, flags=[self._why_alone(connection, direction, id)]))
-        elif exchange.reply is not None:
-            self.made.append(Exchange(event, flags=["second-reply"]))
-        else:
-            exchange.reply, exchange.closed = event, min(exchange.closed, event.seq)
-
-    def _why_alone(self, connection: int, direction: str, id: str) -> str:
-        if id == "null":
-            return "null-id"
-        other = id[1:-1] if id.startswith('"') else f'"{id}"'  # 1 and "1"
         way = "received" if direction == "sent" else "sent"
-        return "id-type" if (connection, way, other) in self.asked else "orphan"
+        exchange, odd = self.asked.get((connection, way, id)), ""
+        if exchange is None:
+            exchange, odd = self._meant(connection, way, id)
+        if exchange is None:
+            self.made.append(Exchange(event, flags=[odd or "orphan"]))
+        elif exchange.reply is not None:
+            self.made.append(Exchange(event, flags=[*filter(None, [odd]), "second-reply"]))
+        else:
+            exchange.reply, exchange.odd = event, odd
+            exchange.closed = min(exchange.closed, event.seq)
+
+    def _meant(self, connection: int, way: str, id: str) -> tuple[Exchange | None, str]:
+        """As the client does: 3 is meant by "3", and the only request that waits by a reply without id."""
+        if id == "null":
+            waiting = [
+                one
+                for key, one in self.asked.items()
+                if key[:2] == (connection, way) and one.reply is None and not one.end
+            ]
+            return (waiting[0] if len(waiting) == 1 else None), "null-id"
+        other = id[1:-1] if id.startswith('"') else f'"{id}"'  # 1 and "1"
+        exchange = self.asked.get((connection, way, other))
+        return exchange, "id-type" if exchange else ""
 
     def _other(self, event: Event) -> None:
         self.made.append(Exchange(event))

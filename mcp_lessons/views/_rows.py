@@ -27,9 +27,18 @@ def row(event: Event, limit: int = MAX_MESSAGE) -> dict[str, Any]:
     if len(event.raw) > limit:
         body = None if event.kind == "stderr" else pruned(event.body, limit)
         return fields | {"cut": len(event.raw), "raw": event.raw[:limit], "body": body}
-    if event.kind not in _FROM_RAW or "NaN" in event.raw or "Infinity" in event.raw:
+    if event.kind not in _FROM_RAW or not (event.kind == "stderr" or _page_reads(event.raw)):
         fields["body"] = event.body
     return fields
+
+
+def _page_reads(raw: str) -> bool:
+    """True for what JSON.parse reads too. `jsonrpc.decode` is kinder to servers than JSON is."""
+    try:
+        json.loads(raw)
+    except (ValueError, RecursionError):
+        return False
+    return "NaN" not in raw and "Infinity" not in raw
 
 
 def rows(

@@ -13,7 +13,7 @@ from ..traffic import Event
 from ._exchanges import Exchange, exchanges, role
 from ._order import ordered
 from ._text import escape, shorten, table, visible
-from ._words import counted, mapping, words
+from ._words import counted, is_error, mapping, words
 
 MAX_ROWS = 500
 MAX_STDERR = 50
@@ -48,7 +48,9 @@ def _answer(row: Exchange) -> Cell:
     said = table("traffic")
     if row.reply is not None:
         word, rest = words(row.reply, str(mapping(row.first.body).get("method", "")))
-        return _cell(_mark(row.reply) + word, rest, f" [{said['snapshot']['late']}]" if row.late else "")
+        odd = [said["flags"][row.odd]] if row.odd else []
+        marks = [*odd, said["snapshot"]["late"]] if row.late else odd
+        return _cell(_mark(row.reply) + word, rest, "".join(f" [{mark}]" for mark in marks))
     if role(row.first) != "request":
         return "", "", ""
     ends = {"cancelled": "noReplyCancelled", "exited": "noReplyExit", "": "noReply"}
@@ -57,7 +59,7 @@ def _answer(row: Exchange) -> Cell:
 
 def _mark(reply: Event) -> str:
     body = mapping(reply.body)
-    if "error" in body:
+    if is_error(body):
         return "✕ "
     return "⚠ " if mapping(body.get("result")).get("isError") is True else ""
 

@@ -61,6 +61,11 @@ def mapping(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
+def is_error(body: dict[str, Any]) -> bool:
+    """True for a reply that says that the request failed. `"error": null` beside a result says nothing."""
+    return body.get("error") is not None or ("jsonrpc" in body and "result" not in body)
+
+
 def plain_command(command: Sequence[Any]) -> str:
     """A command without what differs from one machine to the next: folders, the name of the Python."""
     return " ".join(_plain_word(str(word)) for word in command)
@@ -94,10 +99,12 @@ def _call(method: str, params: dict[str, Any]) -> str:
 
 def _reply(body: dict[str, Any], method: str) -> tuple[str, str]:
     said = table("traffic")["words"]
-    if "error" in body:
-        error = mapping(body["error"])
+    if is_error(body):
+        error = mapping(body.get("error"))
         return said["error"], shorten(_joined(" ", error.get("code"), error.get("message")), LONG)
-    result = mapping(body.get("result"))
+    result = body.get("result")
+    if not isinstance(result, dict):
+        return said["result"], text(result) or said["empty"]
     return said["isError" if result.get("isError") is True else "result"], shorten(
         _result(method, result), LONG
     )

@@ -1,11 +1,12 @@
 // One to four sentences that explain a message: what it is for, and what is odd about it. Pure.
 
-import { fill, hasHidden, list, object, own, plural } from "./common.js";
+import { fill, list, object, own, plural } from "./common.js";
+import { holdsHidden, isWrongWay, noiseKind, notificationFaults, replyFaults, requestFaults } from "./faults.js";
 import { duration, laneName, text } from "./words.js";
 import E from "./text/explain.json" with { type: "json" };
 
 const MODERN = "io.modelcontextprotocol/protocolVersion";
-const LEGACY = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
+const SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId";
 const MODERN_ERRORS = ["-32020", "-32021", "-32022"];
 const SLOW = 1;
 
@@ -13,7 +14,7 @@ const SLOW = 1;
 export function explain(entry, [from, to]) {
   const values = { from: laneName(from), to: laneName(to), method: entry.method, id: JSON.stringify(entry.id) ?? "", server: entry.server };
   const said = [...main(entry, values), ...odd(entry, values)];
-  if (hasHidden(entry.raw.slice(0, 65536).replace(/[\r\n]/g, ""))) said.push(E.hidden);
+  if (holdsHidden(entry)) said.push(E.hidden);
   return said.filter(Boolean);
 }
 
@@ -25,69 +26,64 @@ function main(entry, values) {
   if (entry.kind === "http") return [pick(E.http, text(entry.body.status), values)];
   if (entry.role === "request") return request(entry, values);
   if (entry.role === "reply") return reply(entry, values);
-  if (entry.kind === "notification") return [notification(entry, values)];
+  if (entry.kind === "notification") return notification(entry, values);
   return [entry.kind === "stderr" ? E.stderr : ""];
 }
 
-function request({ method, body, direction, sameCursor }, values) {
+function request(entry, values) {
+  const { method, body, direction } = entry;
   const params = object(body.params);
   const meta = object(params._meta);
   const variant = method === "tools/list" && params.cursor !== undefined ? "+cursor" : method === "tools/call" && "inputResponses" in params ? "+retry" : "";
-  const sentence = pick(E.request, method + variant, { ...values, version: text(params.protocolVersion), name: text(params.name) });
+  const key = isWrongWay(method, direction) ? "" : method + variant;
   return [
-    sentence, sameCursor ? E.faults.sameCursor : "", MODERN in meta ? E.requestEra : "",
-    direction === "received" ? E.unsolicited : "",
+    pick(E.request, key, { ...values, version: text(params.protocolVersion), name: text(params.name) }),
+    ...requestFaults(entry), MODERN in meta ? E.requestEra : "",
     meta.progressToken !== undefined && !(MODERN in meta) ? fill(E.progressToken, { token: text(meta.progressToken) }) : "",
   ];
 }
 
 function reply(entry, values) {
-  const { body, method, flags, asked } = entry;
-  if (flags.includes("protocol-error")) return errorReply(entry, values);
-  const result = object(body.result);
+  const { method, flags, asked } = entry;
+  if (flags.includes("protocol-error")) return [...errorReply(entry, values), ...replyFaults(entry)];
+  const result = object(entry.body.result);
   const all = { ...values, version: text(result.protocolVersion), name: text(object(asked?.body?.params).name) };
-  if (flags.includes("tool-error")) return [fill(E.isError, all)];
-  if (result.resultType === "input_required") return [E.reply.input_required];
-  const variant = method === "tools/list" && result.nextCursor !== undefined ? "+cursor" : method === "tools/call" && result.structuredContent !== undefined ? "+structured" : "";
-  const sentence = asked || !flags.length ? pick(E.reply, method + variant, all) : "";
-  const faults = { initialize: () => [versions(asked, result, all)], "tools/list": () => listFaults(result), "tools/call": () => callFaults(result) };
-  return [sentence, ...(own(faults, method)?.() ?? [])];
+  return [mainOfReply(entry, result, all), caching(result), ...(asked || !flags.length ? replyFaults(entry) : [])];
 }
 
-function listFaults({ tools }) {
-  const good = list(tools).map(object).filter(({ name, inputSchema }) => typeof name === "string" && name && inputSchema === object(inputSchema));
-  const names = good.map(({ name }) => name);
-  const twice = names.find((name, i) => names.indexOf(name) < i);
-  const bad = list(tools).length - good.length;
-  return [bad ? plural(bad, E.faults.malformedTools) : "", twice === undefined ? "" : fill(E.faults.sameName, { name: text(twice) })];
+function mainOfReply({ method, flags, asked }, result, values) {
+  if (flags.includes("tool-error")) return fill(E.isError, values);
+  if (result.resultType === "input_required") return plural(Object.keys(object(result.inputRequests)).length, E.inputRequired);
+  const broken = method === "initialize" && typeof result.protocolVersion !== "string";
+  return (asked || !flags.length) && !broken ? pick(E.reply, method + variantOf(method, result), values) : "";
 }
 
-function callFaults({ content, structuredContent }) {
-  return [list(content).length || structuredContent !== undefined ? "" : E.faults.noContent];
+function variantOf(method, { nextCursor, structuredContent, content }) {
+  if (method === "tools/list") return nextCursor === undefined || nextCursor === null ? "" : "+cursor";
+  if (method !== "tools/call" || structuredContent === undefined) return "";
+  return list(content).length ? "+structured" : "+structuredOnly";
+}
+
+function caching({ ttlMs, cacheScope }) {
+  return ttlMs === undefined ? "" : fill(E.caching, { ms: text(ttlMs), scope: text(cacheScope) || "?" });
 }
 
 function errorReply({ body, method }, values) {
   const code = text(object(body.error).code);
   const discovery = method === "server/discover" && !MODERN_ERRORS.includes(code) ? E.discoverError : "";
-  return [pick(E.errors, code, { ...values, code }), discovery || E.errorRule];
+  const free = Number(code) <= -32000 && Number(code) >= -32099 && !Object.hasOwn(E.errors, code);
+  return [pick(E.errors, free ? "own" : code, { ...values, code: code || E.nothing }), discovery || E.errorRule];
 }
 
-function versions(asked, { protocolVersion }, values) {
-  const offered = text(object(asked?.body?.params).protocolVersion);
-  if (protocolVersion !== undefined && !LEGACY.includes(protocolVersion)) return fill(E.versionUnknown, { ...values, known: LEGACY.join(", ") });
-  return offered && offered !== protocolVersion ? fill(E.versionCounter, { ...values, offered }) : "";
-}
-
-function notification({ method, body }, values) {
+function notification(entry, values) {
+  const { method, body } = entry;
   const params = object(body.params);
-  return pick(E.notification, method, { ...values, about: text(params.requestId), token: text(params.progressToken), level: text(params.level) });
-}
-
-function noiseKind({ body, raw, direction }) {
-  if (direction === "sent") return "sent";
-  if (Array.isArray(body)) return "batch";
-  if (/^content-length:/i.test(raw)) return "framing";
-  return body === null || body === undefined ? "text" : "json";
+  const given = (value) => text(value) || E.nothing;
+  const subscription = object(params._meta)[SUBSCRIPTION];
+  return [
+    method ? pick(E.notification, method, { ...values, about: given(params.requestId), token: given(params.progressToken), level: given(params.level) }) : "",
+    ...notificationFaults(entry), subscription === undefined ? "" : fill(E.subscription, { id: text(subscription) }),
+  ];
 }
 
 function process(entry) {
@@ -117,6 +113,8 @@ function odd(entry, values) {
   const said = entry.flags.filter((flag) => Object.hasOwn(E.flags, flag)).map((flag) => fill(E.flags[flag], {
     ...values, asked: JSON.stringify(entry.asked?.id), first: entry.asked?.partner?.seq,
   }));
+  if (entry.flags.includes("null-id")) said.push(entry.partner ? E.nullIdTaken : E.nullIdLost);
+  if (entry.flags.includes("id-type") && entry.partner) said.push(E.idTypeTaken);
   if (entry.ended) said.push(E.ended[entry.ended]);
   if (entry.waiting) said.push(E.waiting);
   if (entry.raw.includes("\ufffd")) said.push(E.faults.replaced);

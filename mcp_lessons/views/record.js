@@ -1,6 +1,6 @@
 // The record in the page: rows become entries, replies find their requests. Knows nothing of drawing.
 
-import { object } from "./common.js";
+import { list, object } from "./common.js";
 
 const DETAILS = new Set(["process", "http", "tools", "model"]); // what is no message has details, by name
 
@@ -30,6 +30,8 @@ export class Store {
     this.open = new Map(); // connection -> its requests that wait
     this.models = new Set();
     this.cursors = new Set(); // (connection, method, cursor) that were asked for
+    this.tokens = new Set(); // (connection, progress token) that were given
+    this.tools = new Map(); // (connection, tool) -> the tool as it was listed last
   }
 
   get dropped() {
@@ -89,6 +91,9 @@ export class Store {
   asked(entry) {
     const key = keyOf(entry, entry.direction);
     this.page(entry);
+    const meta = object(object(object(entry.body).params)._meta);
+    if (meta.progressToken !== undefined) this.tokens.add(pairOf(entry, meta.progressToken));
+    if (entry.direction === "received") entry.sameId = this.requests.get(keyOf(entry, "sent"))?.waiting;
     const before = this.requests.get(key);
     if (before) entry.flags.push("repeated-id");
     this.requests.set(key, entry);
@@ -107,9 +112,9 @@ export class Store {
   }
 
   answered(entry) {
-    const asked = this.requests.get(keyOf(entry, entry.direction === "sent" ? "received" : "sent"));
+    const asked = this.requests.get(keyOf(entry, across(entry))) ?? this.meant(entry);
     if (!asked) {
-      entry.flags.push(entry.id === null ? "null-id" : this.lookalike(entry) ? "id-type" : this.dropped ? "older" : "orphan");
+      if (!entry.flags.includes("null-id")) entry.flags.push(this.dropped ? "older" : "orphan");
       return;
     }
     entry.method = asked.method;
@@ -123,11 +128,39 @@ export class Store {
     if (asked.ended) entry.flags.push("late");
     this.end(asked, asked.ended);
     entry.took = asked.took = entry.t - asked.t;
+    entry.overtook = this.waitingFor(entry).find((one) => one.seq < asked.seq);
+    this.learn(entry);
+  }
+
+  /** As the client does: 3 is meant by "3", and the only request that waits by a reply without id. */
+  meant(entry) {
+    if (entry.id === null || entry.id === undefined) {
+      entry.flags.push("null-id");
+      const waiting = this.waitingFor(entry);
+      return waiting.length === 1 ? waiting[0] : undefined;
+    }
+    const other = typeof entry.id === "string" ? Number(entry.id) : String(entry.id);
+    const asked = this.requests.get(keyOf({ ...entry, id: other }, across(entry)));
+    if (asked) entry.flags.push("id-type");
+    return asked;
+  }
+
+  /** The requests that wait on the side to which the reply `entry` goes, the oldest first. */
+  waitingFor(entry) {
+    return [...(this.open.get(entry.connection) ?? [])].filter((one) => one.direction !== entry.direction);
+  }
+
+  /** Keeps what the tools were declared as, and gives it to the results of their calls. */
+  learn(entry) {
+    const result = object(object(entry.body).result);
+    if (entry.method === "tools/list") for (const tool of list(result.tools)) this.tools.set(pairOf(entry, object(tool).name), tool);
+    if (entry.method === "tools/call") entry.tool = this.tools.get(pairOf(entry, object(object(entry.asked.body).params).name));
   }
 
   told(entry) {
+    if (entry.method === "notifications/progress") entry.knownToken = this.tokens.has(pairOf(entry, object(entry.body.params).progressToken));
     if (entry.method !== "notifications/cancelled") return;
-    const asked = this.requests.get(keyOf({ ...entry, id: entry.body.params?.requestId ?? null }, entry.direction));
+    const asked = this.requests.get(keyOf({ ...entry, id: object(entry.body.params).requestId ?? null }, entry.direction));
     if (!asked) return;
     entry.about = asked;
     if (!asked.waiting) return;
@@ -142,13 +175,6 @@ export class Store {
       this.end(asked, "exited");
       asked.endedBy = entry;
     }
-  }
-
-  /** A request that the same connection holds under the same id in another type: 1 and "1". */
-  lookalike(entry) {
-    const other = typeof entry.id === "string" ? Number(entry.id) : String(entry.id);
-    entry.asked = this.requests.get(keyOf({ ...entry, id: other }, entry.direction === "sent" ? "received" : "sent"));
-    return entry.asked;
   }
 
   end(asked, how) {
@@ -171,6 +197,14 @@ export function keyOf(entry, direction) {
   return `${entry.connection} ${direction} ${JSON.stringify(entry.id)}`;
 }
 
+function across({ direction }) {
+  return direction === "sent" ? "received" : "sent";
+}
+
+function pairOf({ connection }, value) {
+  return JSON.stringify([connection, value]);
+}
+
 /** An entry: the row with its message read, its role, its method and what is wrong with it. */
 export function read(row) {
   const entry = {
@@ -186,16 +220,21 @@ export function read(row) {
   entry.id = message.id;
   entry.method = typeof message.method === "string" ? message.method : "";
   entry.role = row.kind === "notification" ? "" : row.kind;
-  if (row.kind === "reply" && "error" in message) entry.flags.push("protocol-error");
+  if (row.kind === "reply" && isError(message)) entry.flags.push("protocol-error");
   else if (row.kind === "reply" && message.result?.isError === true) entry.flags.push("tool-error");
   return entry;
+}
+
+/** "error": null beside a result says that there is none. */
+function isError(message) {
+  return (message.error !== null && message.error !== undefined) || !("result" in message);
 }
 
 function bodyOf(row) {
   if (row.body !== undefined) return row.body;
   if (row.kind === "stderr") return null;
   try {
-    return JSON.parse(row.raw.replace(/^\ufeff/, ""));
+    return JSON.parse(row.raw);
   } catch {
     return null;
   }

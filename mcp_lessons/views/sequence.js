@@ -5,7 +5,6 @@ import { barsOn, ends, headWidths, lanesOf, placeLanes } from "./layout.js";
 import { duration, flagWords, idText, words } from "./words.js";
 import T from "./text/traffic.json" with { type: "json" };
 
-const DROPPED = new Set(["orphan", "second-reply", "late", "id-type", "null-id"]);
 const LONG_TIME = 0.1;
 
 /** Where the lanes stand in a diagram `width` wide, for `store`. */
@@ -65,11 +64,16 @@ function mark(entry, placed, activity, y) {
   const way = Math.sign(placed.x[to] - placed.x[from]);
   const half = (lane) => (Math.max(...barsOn(lane, activity)) ? 4.5 * placed.scale : 0);
   const start = placed.x[from] + way * half(from);
-  const lost = entry.kind === "noise" || entry.flags.some((flag) => DROPPED.has(flag));
+  const lost = entry.kind === "noise" || isDropped(entry);
   const end = placed.x[to] - way * (lost ? 22 * placed.scale : half(to) + 1);
   const style = entry.kind === "noise" ? "noise" : entry.role || "notification";
   const stem = style === "noise" ? wave(start, end, y, way) : `M${start} ${y}H${end - (style === "request" ? way * 8 : 0)}`;
   return svg("g", { class: `mt-arrow mt-${style}` }, svg("path", { class: "mt-stem", d: stem }), head(end, y, way, style, lost, placed.scale));
+}
+
+/** True for a reply that nobody waits for. */
+function isDropped({ role, partner, flags }) {
+  return role === "reply" && (flags.includes("late") || (!partner && !flags.includes("older")));
 }
 
 function wave(start, end, y, way) {

@@ -41,7 +41,9 @@ function ofReply({ body, method, flags }) {
     return { word: W.error, text: shorten([error.code, error.message].map(text).filter(Boolean).join(" "), LONG), mark: "protocol-error" };
   }
   const failed = flags.includes("tool-error");
-  return { word: failed ? W.isError : W.result, text: shorten(ofResult(method, object(body?.result)), LONG), mark: failed ? "tool-error" : "" };
+  const { result } = object(body);
+  const rest = result === object(result) ? ofResult(method, result) : text(result) || W.empty;
+  return { word: failed ? W.isError : W.result, text: shorten(rest, LONG), mark: failed ? "tool-error" : "" };
 }
 
 function ofResult(method, result) {
@@ -58,12 +60,12 @@ function ofResult(method, result) {
 function counted(tools, forms, cursor) {
   if (!tools.length) return W.toolsNone;
   const line = fill(plural(tools.length, forms), { names: tools.map((tool) => text(object(tool).name)).join(", ") });
-  return cursor === undefined ? line : `${line} · ${W.more}`;
+  return cursor === undefined || cursor === null ? line : `${line} · ${W.more}`;
 }
 
 function named(items, forms, cursor) {
   const line = [plural(items.length, forms), items.map((item) => text(object(item).name)).join(", ")].filter(Boolean).join(": ");
-  return cursor === undefined ? line : `${line} · ${W.more}`;
+  return cursor === undefined || cursor === null ? line : `${line} · ${W.more}`;
 }
 
 function block(item) {

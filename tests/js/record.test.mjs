@@ -38,10 +38,17 @@ test("a reply that nobody asked for is an orphan, and waits for nothing", () => 
   assert.equal(entries[0].waiting, false);
 });
 
-test("a text id does not answer a number id, and is told apart from an orphan", () => {
-  const { entries } = store([1, "sent", ask(1)], [1, "received", answer("1")]);
-  assert.deepEqual(entries[1].flags, ["id-type"]);
-  assert.equal(entries[0].waiting, true);
+test("an id of another type, or none, is taken where only one request can be meant, and marked", () => {
+  const { entries } = store([1, "sent", ask(1)], [1, "received", answer("1")], [1, "sent", ask(2)], [1, "received", answer(null)], [1, "received", answer("2")]);
+  assert.deepEqual(entries.map((entry) => entry.flags), [[], ["id-type"], [], ["null-id"], ["id-type", "second-reply"]]);
+  assert.deepEqual(entries.map((entry) => entry.partner?.seq), [2, 1, 4, 3, undefined]);
+  const two = store([1, "sent", ask(1)], [1, "sent", ask(2)], [1, "received", answer(null)]);
+  assert.deepEqual(two.entries.map((entry) => entry.waiting), [true, true, false]);
+});
+
+test("an error that is null beside a result is none", () => {
+  const { entries } = store([1, "sent", ask(1)], [1, "received", { id: 1, result: {}, error: null }], [1, "sent", ask(2)], [1, "received", { id: 2, error: null }]);
+  assert.deepEqual(entries.map((entry) => entry.flags), [[], [], [], ["protocol-error"]]);
 });
 
 test("a second reply, a repeated id and a reply without id are marked", () => {

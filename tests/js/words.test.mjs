@@ -30,6 +30,43 @@ test("a call reads as code, its reply as text", () => {
   assert.equal(sentence(answered, ends(answered)), "Message 2, 1.000 seconds: reply from files to Client, id 1 result 42, took 1.00 s");
 });
 
+const BOTH_ERAS = {
+  request: `initialize ping tools/list tools/call resources/list resources/templates/list resources/read resources/subscribe
+    resources/unsubscribe prompts/list prompts/get completion/complete logging/setLevel roots/list sampling/createMessage
+    elicitation/create tasks/get tasks/result tasks/list tasks/cancel server/discover subscriptions/listen`.split(/\s+/),
+  notification: `initialized cancelled progress message tools/list_changed resources/list_changed resources/updated prompts/list_changed
+    roots/list_changed elicitation/complete tasks/status subscriptions/acknowledged`.split(/\s+/).map((name) => `notifications/${name}`),
+  errors: ["-32700", "-32600", "-32601", "-32602", "-32603", "-32002", "-32020", "-32021", "-32022", "-32042", "-32800"],
+  process: ["spawned", "stdin closed", "stdout closed", "signalled", "exited"],
+};
+
+test("every message of both eras has a sentence of its own: requests, replies, notifications, errors", () => {
+  for (const [kind, names] of Object.entries(BOTH_ERAS)) {
+    const table = E[kind];
+    assert.deepEqual(names.filter((name) => !Object.hasOwn(table, name)), [], kind);
+    assert.equal(new Set(names.map((name) => table[name])).size, names.length, kind);
+  }
+  assert.deepEqual(BOTH_ERAS.request.filter((name) => !name.startsWith("tasks/") && !Object.hasOwn(E.reply, name)), []);
+});
+
+test("the modern era is explained: its _meta, its results, its subscriptions", () => {
+  const say = (...rows) => { const made = entries(...rows); const last = made.at(-1); return explain(last, ends(last)).join(" "); };
+  const meta = { "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {} };
+  const modern = (method, params = {}) => request(method, { ...params, _meta: meta });
+  assert.match(say(modern("tools/list")), /no memory of a handshake/);
+  assert.match(say(modern("tools/call"), reply({ resultType: "input_required", inputRequests: { name: {} }, requestState: "s" })), /needs 1 thing first/);
+  assert.match(say(modern("tools/call", { name: "x", inputResponses: {} })), /a new id/);
+  assert.match(say(modern("tools/list"), reply({ resultType: "complete", tools: [], ttlMs: 5000, cacheScope: "public" })), /5000 ms \(ttlMs; cacheScope public\)/);
+  assert.match(say(modern("tools/list"), reply({ resultType: "later", tools: [] })), /resultType is later/);
+  assert.match(say(modern("server/discover"), reply({ supportedVersions: ["2026-07-28"] })), /needs no handshake/);
+  const wrong = (code) => ({ kind: "reply", direction: "received", body: { jsonrpc: "2.0", id: 1, error: { code, message: "no" } } });
+  assert.match(say(modern("server/discover"), wrong(-32601)), /a legacy server/);
+  assert.doesNotMatch(say(modern("server/discover"), wrong(-32022)), /a legacy server/);
+  assert.match(say(modern("tools/call"), wrong(-32050)), /server's own \(-32050\)/);
+  const belongs = { _meta: { "io.modelcontextprotocol/subscriptionId": 7 } };
+  assert.match(say({ kind: "notification", direction: "received", body: { jsonrpc: "2.0", method: "notifications/tools/list_changed", params: belongs } }), /the subscription 7/);
+});
+
 test("every method of the protocol has its own sentence, with no hole left in it", () => {
   for (const [table, kind] of [[E.request, "request"], [E.notification, "notification"]]) {
     for (const method of Object.keys(table)) {
@@ -42,7 +79,7 @@ test("every method of the protocol has its own sentence, with no hole left in it
 test("each fault is explained in its own words", () => {
   const say = (...rows) => { const made = entries(...rows); const last = made.at(-1); return explain(last, ends(last)).join(" "); };
   assert.match(say({ kind: "noise", direction: "received", raw: "banner" }), /only messages belong/);
-  assert.match(say({ kind: "noise", direction: "received", raw: "[1]" }), /removed batches/);
+  assert.match(say({ kind: "noise", direction: "received", raw: "[1]" }), /2025-06-18 removed/);
   assert.match(say({ kind: "noise", direction: "received", raw: "Content-Length: 12" }), /language servers/);
   assert.match(say(reply({}, 9)), /an orphan/);
   assert.match(say(request("ping"), reply({}), reply({})), /exactly one reply/);
@@ -58,6 +95,45 @@ test("each fault is explained in its own words", () => {
   assert.match(say(page(1), page(2)), /go in a circle/);
   assert.match(say(request("tools/list"), reply({ tools: [{ name: "a", inputSchema: {} }, { name: 1 }, null, { name: "a", inputSchema: {} }] })), /2 entries .* The name a stands more than once/);
   assert.match(say(request("tools/call", { name: "x" }), reply({})), /no content/);
+  for (const [raw, words] of [["{'jsonrpc': '2.0'}", /how Python prints/], ['{"jsonrpc":"2.0","id":1,"res', /part of a message/], ["  }", /part of a message/],
+    ['\u001b[32m{"jsonrpc":"2.0"}\u001b[0m', /colour a terminal/], ['Loading ... {"jsonrpc":"2.0","id":1}', /stands before it/], ['{\0"\0j\0', /UTF-16/],
+    ["[".repeat(2000), /too deep/], ["null", /no JSON-RPC message/]]) assert.match(say({ kind: "noise", direction: "received", raw, body: null }), words, raw);
+  assert.match(say({ kind: "noise", direction: "received", raw: "{}{}", body: [{}, {}] }), /on one line/);
+  assert.match(say({ kind: "noise", direction: "received", body: { jsonrpc: "2.0", id: true, result: {} } }), /neither a text nor a number/);
+  const result = (value, params) => say(request("tools/call", { name: "x", ...params }), reply(value));
+  assert.match(result({ content: "hi" }), /no list of blocks/);
+  assert.match(result({ content: [{ type: "image", data: "" }] }), /no text \(image\)/);
+  assert.match(result({ content: [], isError: "false" }), /isError is "false"/);
+  assert.match(result({ content: [], structuredContent: {} }), /structuredContent alone/);
+  assert.match(result({ content: [], structuredContent: [] }), /is no object/);
+  assert.match(result("hi"), /The result is no object/);
+  const listing = [request("tools/list", {}, 7), reply({ tools: [{ name: "x", inputSchema: {}, outputSchema: { type: "object", required: ["n"], properties: { n: { type: "integer" } } } }] }, 7)];
+  const declared = (value) => say(...listing, request("tools/call", { name: "x" }), reply({ content: [{ type: "text", text: "" }], ...value }));
+  assert.match(declared({}), /yet there is no structuredContent/);
+  assert.match(declared({ structuredContent: { n: "1" } }), /does not fit/);
+  assert.doesNotMatch(declared({ structuredContent: { n: 1 } }), /does not fit|yet there is no/);
+  const listed = (value) => say(request("tools/list"), reply(value));
+  assert.match(listed({}), /no list of tools/);
+  assert.match(listed({ tools: [], nextCursor: null }), /nextCursor is null/);
+  assert.match(listed({ tools: [], nextCursor: 1 }), /no text/);
+  assert.match(listed({ tools: [{ name: "files.read", inputSchema: {} }] }), /files\.read is none that/);
+  const greeted = (value) => say(request("initialize", { protocolVersion: "2025-11-25" }), reply(value));
+  assert.match(greeted({}), /names no version.*capabilities, serverInfo/);
+  assert.match(greeted({ protocolVersion: "2024-11-05" }), /counters with 2024-11-05/);
+  assert.match(say(request("ping"), { kind: "reply", direction: "received", body: { jsonrpc: "2.0", id: 1, result: {}, error: { code: 1, message: "" } } }), /a result and an error/);
+  assert.match(say(request("ping"), { kind: "reply", direction: "received", body: { jsonrpc: "2.0", id: 1, error: "no" } }), /not made as it must be/);
+  assert.match(say(request("ping", {}, 1), request("ping", {}, 2), reply({}, 2)), /overtakes an earlier request \(#1\)/);
+  assert.match(say(request("ping"), { ...reply({}, "1") }), /Here it is taken/);
+  assert.match(say(request("ping"), reply({}, null)), /Only one request waits/);
+  assert.match(say(request("ping"), { kind: "reply", direction: "received", raw: '{"jsonrpc":"2.0","id":1.0,"result":{}}' }), /decimal point/);
+  const fromServer = (method, params = {}) => ({ kind: "request", direction: "received", body: { jsonrpc: "2.0", id: 1, method, params } });
+  assert.match(say(fromServer("tools/list")), /Only a client may ask/);
+  assert.match(say(request("ping"), fromServer("ping")), /Its id \(1\) is that of a request which the client waits for/);
+  const told = (method, params) => say({ kind: "notification", direction: "received", body: { jsonrpc: "2.0", method, params } });
+  assert.match(told("notifications/progress", { progressToken: 9, progress: "half" }), /nobody knows which call.*no number/);
+  assert.match(told("notifications/cancelled", { requestId: 9 }), /nothing to cancel/);
+  assert.match(told("", {}), /method is empty/);
+  assert.match(say({ ...reply({ a: "\ud83d" }), raw: '{"jsonrpc":"2.0","id":1,"result":{"a":"\\ud83d"}}' }), /not seen/);
   assert.match(say({ kind: "http", direction: "", raw: "", body: { status: 404 } }), /begin anew/);
 });
 
