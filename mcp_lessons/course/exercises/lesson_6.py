@@ -4,10 +4,10 @@ from collections.abc import Callable
 from typing import Any
 
 from ...agent import run_agent
-from ...errors import McpError, ModelError
+from ...errors import McpError, ModelError, ServerExited
 from ...traffic import Traffic
 from ..exercise import Exercise, Wrong
-from ..judging import mounted_toolbox, sent, server_command
+from ..judging import mounted_toolbox, sent, server_command, shown
 from ..scripted import Scripted, calls, says
 
 _ALERTS = ("weather__alerts", '{"region": "moors"}')
@@ -43,12 +43,77 @@ def _one_round(ask_within: Any, toolbox: Any, script: list, max_turns: int, expe
             got = None
         asked = len(scripted.requests)
     if asked > max_turns:
-        return f"you asked it more than {max_turns} times."
-    if asked < max_turns and expected is None:
-        return f"you asked it {asked} times, and it may be asked {max_turns} times."
+        return f"you asked it more than {_times(max_turns)}."
+    if asked < min(len(script), max_turns):
+        return (
+            f"you asked it {_times(asked)}, and returned {shown(got)}. It may be asked {_times(max_turns)}."
+        )
     if got != expected:
-        return f"return {expected!r}; you returned {got!r}."
+        return f"return {expected!r}; you returned {shown(got)}."
     return ""
+
+
+def _times(number: int) -> str:
+    return "once" if number == 1 else f"{number} times"
+
+
+def _judge_ask_once(ask_once: Callable[..., Any]) -> str | None:
+    weather, maps = server_command("weather"), server_command("maps")
+    broken = server_command("faulty", "die_on_start")
+    cases = [  # what is special, the servers, the script, what must come back
+        (
+            "A run that goes well",
+            {"weather": weather, "maps": maps},
+            [calls(("maps__places", "{}")), says("Six.")],
+            "Six.",
+        ),
+        ("A run in which the endpoint fails", {"weather": weather}, [], ModelError),
+        ("A server that does not start", {"weather": weather, "broken": broken}, [], ServerExited),
+    ]
+    for special, servers, script, expected in cases:
+        fault = _one_question(ask_once, servers, script, expected)
+        if fault:
+            return f"{special}: {fault}"
+    return None
+
+
+def _one_question(ask_once: Any, servers: dict, script: list, expected: Any) -> str:
+    traffic = Traffic()
+    with Scripted(script) as scripted:
+        try:
+            got = ask_once("Which places are there?", dict(servers), scripted.llm, scripted.model, traffic)
+        except McpError as problem:
+            got = problem.with_traceback(None)  # a traceback would keep a toolbox alive
+        asked = len(scripted.requests)
+    fault = _wrong_ends(traffic, servers)
+    if not fault and script and not asked:
+        fault = "the model that you were given, llm, was never asked."
+    if not fault and script and not sent(traffic, method="tools/call"):
+        fault = "the model called maps__places, and the server was not asked. Had you closed it before?"
+    return fault or _wrong_outcome(got, expected)
+
+
+def _wrong_ends(traffic: Traffic, servers: dict) -> str:
+    """Which server never joined, or never left. (A server that does not start cannot join.)"""
+    happened = [event.body["cause"] for event in traffic if event.kind == "tools"]
+    if not happened:
+        return 'no server joined. Mount each in a Toolbox(traffic=traffic, era="legacy").'
+    for name in servers:
+        if f"{name} joins" not in happened and name != "broken":
+            return f"the server {name!r} was never mounted. Mount all of servers.items() in one toolbox."
+    for name in servers:
+        if f"{name} joins" in happened and f"{name} leaves" not in happened:
+            return f"the server {name!r} was mounted, and nobody closed it."
+    return ""
+
+
+def _wrong_outcome(got: Any, expected: Any) -> str:
+    if not isinstance(expected, type):
+        return "" if got == expected else f"return the answer, {expected!r}; you returned {shown(got)}."
+    if isinstance(got, expected):
+        return ""
+    what = f"a {type(got).__name__} came" if isinstance(got, Exception) else f"you returned {shown(got)}"
+    return f"whoever calls you must hear of it. Let the {expected.__name__} through; {what}."
 
 
 def _judge_at_most(at_most: Callable[[int], Any]) -> str | None:
@@ -62,63 +127,30 @@ def _judge_at_most(at_most: Callable[[int], Any]) -> str | None:
 
 def _run_with(approve: Any, limit: int, toolbox: Any) -> str | None:
     if not callable(approve):
-        return f"return a function that takes a call; at_most({limit}) returned {approve!r}."
+        return f"return a function that takes a call; at_most({limit}) returned {shown(approve)}."
+    verdicts: list[Any] = []
+
+    def kept(call: Any) -> Any:
+        verdicts.append(approve(call))
+        return verdicts[-1]
+
     before = len(sent(toolbox.traffic, method="tools/call"))
     script = [calls(_ALERTS, _ALERTS), calls(_ALERTS), says("Dry.")]
     with Scripted(script) as scripted:
-        result = run_agent("Is it dry?", toolbox, scripted.llm, scripted.model, approve=approve)
+        result = run_agent("Is it dry?", toolbox, scripted.llm, scripted.model, approve=kept)
+    for number, verdict in enumerate(verdicts[:limit], 1):
+        if verdict is not True:
+            return f"at_most({limit}) lets call {number} pass: return True for it. You returned {shown(verdict)}."
     ran = len(sent(toolbox.traffic, method="tools/call")) - before
     if ran != limit:
         return f"the model made 3 calls, and with at_most({limit}) {ran} of them ran."
     refused = [m["content"] for m in result.messages if m["role"] == "tool"][limit:]
     for text in refused:
         if str(limit) not in text:
-            return f"the model reads {text!r}. Return a text that says how many calls are allowed: {limit}."
+            return (
+                f"the model reads {text!r}. Return a text with the number of calls that are allowed, {limit}."
+            )
     return None
-
-
-def _judge_ask_once(ask_once: Callable[..., Any]) -> str | None:
-    good = {"weather": server_command("weather"), "maps": server_command("maps")}
-    broken = {"weather": server_command("weather"), "broken": server_command("faulty", "die_on_start")}
-    cases = [  # the servers, the script, what must come back, what is special
-        (good, [calls(("maps__places", "{}")), says("Six.")], "Six.", "A run that goes well"),
-        (good, [], ModelError, "A run in which the endpoint fails"),
-        (broken, [], McpError, "A server that does not start"),
-    ]
-    for servers, script, expected, special in cases:
-        traffic = Traffic()
-        with Scripted(script) as scripted:
-            got = _outcome(ask_once, servers, scripted, traffic)
-        fault = _wrong_end(traffic) or _wrong_outcome(got, expected)
-        if fault:
-            return f"{special}: {fault}"
-    return None
-
-
-def _outcome(ask_once: Any, servers: dict, scripted: Scripted, traffic: Traffic) -> Any:
-    """What it returns, or the error that it lets through. (Of that, no traceback keeps a toolbox alive.)"""
-    try:
-        return ask_once("Which places are there?", servers, scripted.llm, scripted.model, traffic)
-    except McpError as problem:
-        return problem.with_traceback(None)
-
-
-def _wrong_end(traffic: Traffic) -> str:
-    happened = [event.body["cause"] for event in traffic if event.kind == "tools"]
-    if not happened:
-        return 'no server joined. Mount each in a Toolbox(traffic=traffic, era="legacy").'
-    for name in [cause.removesuffix(" joins") for cause in happened if cause.endswith(" joins")]:
-        if f"{name} leaves" not in happened:
-            return f"the server {name!r} was mounted, and nobody closed it."
-    return ""
-
-
-def _wrong_outcome(got: Any, expected: Any) -> str:
-    if not isinstance(expected, type):
-        return "" if got == expected else f"return the answer, {expected!r}; you returned {got!r}."
-    if isinstance(got, expected):
-        return ""
-    return f"whoever calls you must hear of it. Let the {expected.__name__} through; you returned {got!r}."
 
 
 EXERCISES = [
@@ -195,7 +227,8 @@ EXERCISES = [
                             result = toolbox.call(call.function.name, json.loads(call.function.arguments))
                             messages.append({"role": "tool", "tool_call_id": call.id, "content": result.text})
                 """,
-                "The model makes two calls in one message, which is one turn: return 'Dry.'; you returned None.",
+                "The model makes two calls in one message, which is one turn: you asked it once, and returned None. "
+                "It may be asked 2 times.",
             ),
             Wrong(
                 """
@@ -207,7 +240,8 @@ EXERCISES = [
                         result = toolbox.call(call.function.name, json.loads(call.function.arguments))
                         return result.text
                 """,
-                "The model answers in its second message: return 'Dry.'; you returned 'No alerts: moors.'.",
+                "The model answers in its second message: you asked it once, and returned 'No alerts: moors.'. "
+                "It may be asked 3 times.",
             ),
             Wrong(
                 """
@@ -217,85 +251,62 @@ EXERCISES = [
                 """,
                 "The model calls for ever, and 3 turns are allowed: return None; you returned ''.",
             ),
+            Wrong(
+                """
+                def ask_within(question, toolbox, llm, model, max_turns):
+                    messages = [{"role": "user", "content": question}]
+                    for _ in range(max_turns):
+                        reply = llm.chat.completions.create(model=model, messages=messages, tools=toolbox.schemas())
+                        message = reply.choices[0].message
+                        messages.append(message)
+                        if not message.tool_calls:
+                            return message.content
+                        for call in message.tool_calls:
+                            result = toolbox.call(call.function.name, json.loads(call.function.arguments))
+                            messages.append({"role": "tool", "tool_call_id": call.id, "content": result.text})
+                        return None
+                """,
+                "The model answers in its second message: you asked it once, and returned None. "
+                "It may be asked 3 times.",
+            ),
+            Wrong(
+                """
+                def ask_within(question, toolbox, llm, model, max_turns):
+                    messages = [{"role": "user", "content": question}]
+                    for _ in range(max_turns):
+                        reply = llm.chat.completions.create(model=model, messages=messages, tools=toolbox.schemas())
+                        message = reply.choices[0].message
+                        messages.append(message)
+                        if not message.tool_calls:
+                            return message
+                        for call in message.tool_calls:
+                            result = toolbox.call(call.function.name, json.loads(call.function.arguments))
+                            messages.append({"role": "tool", "tool_call_id": call.id, "content": result.text})
+                """,
+                "The model answers in its second message: return 'Dry.'; you returned ChatCompletionMessage"
+                "(content='Dry.', refusal=None, role='assistant', annotations=None, audio=None, function_call=None…",
+            ),
+            Wrong(
+                """
+                def ask_within(question, toolbox, llm, model, max_turns):
+                    messages = [{"role": "user", "content": question}]
+                    for _ in range(max_turns):
+                        reply = llm.chat.completions.create(model=model, messages=messages, tools=toolbox.schemas())
+                        message = reply.choices[0].message
+                        messages.append(message)
+                        if not message.tool_calls:
+                            return message.content
+                        for call in message.tool_calls:
+                            result = toolbox.call(call.function.name, json.loads(call.function.arguments))
+                            messages.append({"role": "tool", "tool_call_id": call.id, "content": result.text})
+                    raise TimeoutError("too many turns")
+                """,
+                "The model calls for ever, and 3 turns are allowed: it raised TimeoutError: too many turns",
+            ),
         ),
     ),
     Exercise(
         id="6.2",
-        stub='''
-            def at_most(limit):
-                """A function for approve=: it lets the first `limit` calls of a run pass, and answers each
-                further one with a text that says how many are allowed."""
-                raise NotImplementedError
-        ''',
-        judge=_judge_at_most,
-        done="the budget holds, and the model has read why.",
-        hints=(
-            "at_most is called once. The function that it returns is called once for each call of the model. "
-            "So the counter must live outside of the second and inside of the first.",
-            "Let a list inside at_most remember the calls: asked = []. Define approve(call) below it, append "
-            "the call to the list, look how long it is, and end at_most with return approve.",
-            'return len(asked) <= limit or f"only {limit} calls are allowed": True lets it pass, and a text '
-            "is the reason that the model reads.",
-        ),
-        solution='''
-            def at_most(limit):
-                """A function for approve=: it lets the first `limit` calls of a run pass, and answers each
-                further one with a text that says how many are allowed."""
-                asked = []
-
-                def approve(call):
-                    asked.append(call)
-                    return len(asked) <= limit or f"only {limit} calls are allowed: answer with what you have"
-
-                return approve
-        ''',
-        wrong=(
-            Wrong(
-                """
-                def at_most(limit):
-                    return lambda call: True
-                """,
-                "the model made 3 calls, and with at_most(2) 3 of them ran.",
-            ),
-            Wrong(
-                """
-                def at_most(limit):
-                    asked = []
-
-                    def approve(call):
-                        asked.append(call)
-                        return len(asked) <= limit
-
-                    return approve
-                """,
-                "the model reads 'Error: not run: the user refused it'. "
-                "Return a text that says how many calls are allowed: 2.",
-            ),
-            Wrong(
-                """
-                asked = []
-
-
-                def at_most(limit):
-                    def approve(call):
-                        asked.append(call)
-                        return len(asked) <= limit or f"only {limit} calls are allowed"
-
-                    return approve
-                """,
-                "the model made 3 calls, and with at_most(1) 0 of them ran.",
-            ),
-            Wrong(
-                """
-                def at_most(limit):
-                    return limit > 0 or f"only {limit} calls are allowed"
-                """,
-                "return a function that takes a call; at_most(2) returned True.",
-            ),
-        ),
-    ),
-    Exercise(
-        id="6.3",
         stub='''
             def ask_once(question, servers, llm, model, traffic):
                 """The answer to one question. `servers` is {name: command}. Everything is recorded in
@@ -372,6 +383,63 @@ EXERCISES = [
             Wrong(
                 """
                 def ask_once(question, servers, llm, model, traffic):
+                    with Toolbox(traffic=traffic, era="legacy") as toolbox:
+                        for name, command in servers.items():
+                            try:
+                                toolbox.mount(name, command)
+                            except Exception:
+                                continue
+                        return run_agent(question, toolbox, llm, model).answer
+                """,
+                "A server that does not start: whoever calls you must hear of it. "
+                "Let the ServerExited through; a ModelError came.",
+            ),
+            Wrong(
+                """
+                def ask_once(question, servers, llm, model, traffic):
+                    for name, command in servers.items():
+                        with Toolbox(traffic=traffic, era="legacy") as toolbox:
+                            toolbox.mount(name, command)
+                            return run_agent(question, toolbox, llm, model).answer
+                """,
+                "A run that goes well: the server 'maps' was never mounted. "
+                "Mount all of servers.items() in one toolbox.",
+            ),
+            Wrong(
+                """
+                def ask_once(question, servers, llm, model, traffic):
+                    with Toolbox(traffic=traffic, era="legacy") as toolbox:
+                        for name, command in servers.items():
+                            toolbox.mount(name, command)
+                    return run_agent(question, toolbox, llm, model).answer
+                """,
+                "A run that goes well: the model called maps__places, and the server was not asked. "
+                "Had you closed it before?",
+            ),
+            Wrong(
+                """
+                def ask_once(question, servers, llm, model, traffic):
+                    with Toolbox(traffic=traffic, era="legacy") as toolbox:
+                        for name, command in servers.items():
+                            toolbox.mount(name, command)
+                        return run_agent(question, toolbox, *choose_llm()).answer
+                """,
+                "A run that goes well: the model that you were given, llm, was never asked.",
+            ),
+            Wrong(
+                """
+                def ask_once(question, servers, llm, model, traffic):
+                    with Toolbox(traffic=traffic, era="legacy") as toolbox:
+                        for name, command in servers.items():
+                            toolbox.mount(name, command)
+                        return run_agent(question, toolbox, llm, model)
+                """,
+                "A run that goes well: return the answer, 'Six.'; you returned "
+                "<AgentResult: answer after 2 turns: 'Six.'>.",
+            ),
+            Wrong(
+                """
+                def ask_once(question, servers, llm, model, traffic):
                     with Toolbox(era="legacy") as toolbox:
                         for name, command in servers.items():
                             toolbox.mount(name, command)
@@ -379,6 +447,123 @@ EXERCISES = [
                 """,
                 "A run that goes well: no server joined. "
                 'Mount each in a Toolbox(traffic=traffic, era="legacy").',
+            ),
+        ),
+    ),
+    Exercise(
+        id="6.3",
+        stub='''
+            def at_most(limit):
+                """A function for approve=: it lets the first `limit` calls of a run pass, and answers each
+                further one with a text that says how many are allowed."""
+                raise NotImplementedError
+        ''',
+        judge=_judge_at_most,
+        done="the budget holds, and the model has read why.",
+        hints=(
+            "at_most is called once. The function that it returns is called once for each call of the model. "
+            "So the counter must live outside of the second and inside of the first.",
+            "Let a list inside at_most remember the calls: asked = []. Define approve(call) below it, append "
+            "the call to the list, look how long it is, and end at_most with return approve.",
+            'return len(asked) <= limit or f"only {limit} calls are allowed": True lets it pass, and a text '
+            "is the reason that the model reads.",
+        ),
+        solution='''
+            def at_most(limit):
+                """A function for approve=: it lets the first `limit` calls of a run pass, and answers each
+                further one with a text that says how many are allowed."""
+                asked = []
+
+                def approve(call):
+                    asked.append(call)
+                    return len(asked) <= limit or f"only {limit} calls are allowed: answer with what you have"
+
+                return approve
+        ''',
+        wrong=(
+            Wrong(
+                """
+                def at_most(limit):
+                    return lambda call: True
+                """,
+                "the model made 3 calls, and with at_most(2) 3 of them ran.",
+            ),
+            Wrong(
+                """
+                def at_most(limit):
+                    asked = []
+
+                    def approve(call):
+                        asked.append(call)
+                        return len(asked) <= limit
+
+                    return approve
+                """,
+                "the model reads 'Error: not run: the user refused it'. "
+                "Return a text with the number of calls that are allowed, 2.",
+            ),
+            Wrong(
+                """
+                asked = []
+
+
+                def at_most(limit):
+                    def approve(call):
+                        asked.append(call)
+                        return len(asked) <= limit or f"only {limit} calls are allowed"
+
+                    return approve
+                """,
+                "at_most(1) lets call 1 pass: return True for it. You returned 'only 1 calls are allowed'.",
+            ),
+            Wrong(
+                """
+                def at_most(limit):
+                    return limit > 0 or f"only {limit} calls are allowed"
+                """,
+                "return a function that takes a call; at_most(2) returned True.",
+            ),
+            Wrong(
+                """
+                def at_most(limit):
+                    asked = []
+
+                    def approve(call):
+                        asked.append(call)
+                        if len(asked) > limit:
+                            return f"only {limit} calls are allowed"
+
+                    return approve
+                """,
+                "at_most(2) lets call 1 pass: return True for it. You returned None.",
+            ),
+            Wrong(
+                """
+                def at_most(limit):
+                    asked = []
+
+                    def approve(call):
+                        asked.append(call)
+                        return len(asked) < limit or f"only {limit} calls are allowed"
+
+                    return approve
+                """,
+                "at_most(2) lets call 2 pass: return True for it. You returned 'only 2 calls are allowed'.",
+            ),
+            Wrong(
+                """
+                def at_most(limit):
+                    left = limit
+
+                    def approve(call):
+                        nonlocal left
+                        left -= 1
+                        return left >= 0 or f"{left} calls are left"
+
+                    return approve
+                """,
+                "the model reads 'Error: not run: -1 calls are left'. "
+                "Return a text with the number of calls that are allowed, 2.",
             ),
         ),
     ),
