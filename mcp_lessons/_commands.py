@@ -3,11 +3,13 @@
 Shown, not taught.
 """
 
+import errno
 import os
 import shutil
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from .errors import TransportError
 
@@ -22,16 +24,20 @@ INHERITED = (
 )  # fmt: skip
 
 
-def child_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    """What a server gets to see of our environment, plus `extra`: enough to run, and none of our keys."""
+def child_environment(extra: Mapping[str, Any] | None = None) -> dict[str, str]:
+    """What a server gets to see of our environment, plus `extra`: enough to run, and none of our keys. A
+    variable that is None in `extra` is left out."""
+    if not isinstance(extra, Mapping | None):
+        raise TransportError(f'env is a dict, as in {{"API_KEY": "…"}}; this is a {type(extra).__name__}')
     inherited = {name: os.environ[name] for name in INHERITED if name in os.environ}
-    return inherited | {str(name): str(value) for name, value in (extra or {}).items()}
+    wanted = inherited | dict(extra or {})
+    return {str(name): str(value) for name, value in wanted.items() if value is not None}
 
 
 def find_program(name: str, environment: Mapping[str, str], cwd: str | Path | None) -> str:
     """The path to start. TransportError when there is none, with the folders it was looked for in."""
-    if cwd is not None and not Path(cwd).is_dir():
-        raise TransportError(f"cannot start {name!r}: there is no folder {str(cwd)!r}")
+    if cwd is not None and not (os.access(cwd, os.X_OK) and Path(cwd).is_dir()):
+        raise TransportError(f"cannot start {name!r}: there is no folder {str(cwd)!r} that we may enter")
     if os.sep in name and not WINDOWS:
         return name
     path = environment.get("PATH", os.defpath)
@@ -47,4 +53,8 @@ def reason(problem: Exception, program: str) -> str:
         return "it is a folder"
     if isinstance(problem, FileNotFoundError) and Path(program).is_file():
         return "the interpreter that its first line names does not exist"
+    if isinstance(problem, PermissionError):
+        return f"it is not executable, or not for us ({problem})"
+    if isinstance(problem, OSError) and problem.errno == errno.ENOEXEC:
+        return "it is no program, and no script whose first line names one, as in #!/usr/bin/env python3"
     return str(problem)

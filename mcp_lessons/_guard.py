@@ -11,40 +11,13 @@ import sys
 import threading
 from contextlib import suppress
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 WINDOWS = sys.platform == "win32"
 
-_PROGRAM = """
-trap "" INT
-groups=""
-while read -r sign group; do
-    case $sign in
-        +) groups="$groups $group" ;;
-        -) others=""
-           for other in $groups; do [ "$other" = "$group" ] || others="$others $other"; done
-           groups=$others ;;
-    esac
-done
-signal_all() {
-    left=""
-    for group in $groups; do kill -s "$1" -- "-$group" && left="$left $group"; done
-    groups=$left
-    [ "$groups" ] || exit 0
-}
-signal_all 0
-for signal in TERM KILL; do
-    for tick in 1 2 3 4 5 6 7 8 9 10; do sleep 0.2; signal_all 0; done
-    signal_all $signal
-done
-"""
-
-
 class Guard:
-    """It runs while there are children: a shell that reads "+ PID" and "- PID" lines, and learns of our end
-    by the end of its stdin, which works for a crash and for `kill -9` too. A group then gets two
-    seconds to end by itself, SIGTERM, two more, SIGKILL.
-    """
+    """It runs while there are children: a shell with the script `_guard.sh`."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -101,7 +74,7 @@ class Guard:
 
 def _start() -> subprocess.Popen:
     return subprocess.Popen(
-        ["/bin/sh", "-c", _PROGRAM],
+        ["/bin/sh", Path(__file__).with_name("_guard.sh")],
         stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         bufsize=0, cwd="/", start_new_session=True,
     )  # fmt: skip

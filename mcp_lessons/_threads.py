@@ -21,8 +21,15 @@ def sheltered(work: Callable[..., None]) -> Callable[..., None]:
     @wraps(work)
     def wait_for_work(*arguments: object) -> None:
         box: SimpleQueue[BaseException | None] = SimpleQueue()
+
+        def run() -> None:
+            try:
+                box.put(work(*arguments))
+            except BaseException as problem:
+                box.put(problem)
+
         try:
-            threading.Thread(target=_run, args=(work, arguments, box), daemon=True).start()
+            threading.Thread(target=run, daemon=True).start()
             problem = box.get()
         except BaseException:
             with suppress(Empty):
@@ -35,12 +42,3 @@ def sheltered(work: Callable[..., None]) -> Callable[..., None]:
                 del problem  # or its traceback would keep it, and what it refers to, alive
 
     return wait_for_work
-
-
-def _run(work: Callable[..., None], arguments: tuple[object, ...], box: SimpleQueue) -> None:
-    try:
-        work(*arguments)
-    except BaseException as problem:
-        box.put(problem)
-    else:
-        box.put(None)

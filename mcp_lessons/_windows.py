@@ -5,6 +5,7 @@ Shown, not taught. https://learn.microsoft.com/windows/win32/procthread/job-obje
 
 import ctypes
 import subprocess
+import sys
 from ctypes import wintypes
 
 _KILL_ON_JOB_CLOSE = 0x2000
@@ -12,28 +13,13 @@ _EXTENDED_LIMIT_INFORMATION = 9
 _job: int | None = None
 
 
-class _BasicLimits(ctypes.Structure):
-    _fields_ = (
-        ("PerProcessUserTimeLimit", wintypes.LARGE_INTEGER),
-        ("PerJobUserTimeLimit", wintypes.LARGE_INTEGER),
-        ("LimitFlags", wintypes.DWORD),
-        ("MinimumWorkingSetSize", ctypes.c_size_t),
-        ("MaximumWorkingSetSize", ctypes.c_size_t),
-        ("ActiveProcessLimit", wintypes.DWORD),
-        ("Affinity", ctypes.c_size_t),
-        ("PriorityClass", wintypes.DWORD),
-        ("SchedulingClass", wintypes.DWORD),
-    )
+class _Limits(ctypes.Structure):
+    """JOBOBJECT_EXTENDED_LIMIT_INFORMATION, of which one field matters here."""
 
-
-class _ExtendedLimits(ctypes.Structure):
     _fields_ = (
-        ("BasicLimitInformation", _BasicLimits),
-        ("IoInfo", ctypes.c_ulonglong * 6),
-        ("ProcessMemoryLimit", ctypes.c_size_t),
-        ("JobMemoryLimit", ctypes.c_size_t),
-        ("PeakProcessMemoryUsed", ctypes.c_size_t),
-        ("PeakJobMemoryUsed", ctypes.c_size_t),
+        ("before", ctypes.c_int64 * 2),
+        ("flags", ctypes.c_uint32),
+        ("after", ctypes.c_size_t * (15 if sys.maxsize > 2**32 else 23)),
     )
 
 
@@ -44,8 +30,7 @@ def end_with_us(process: subprocess.Popen) -> None:
     kernel32.CreateJobObjectW.restype = wintypes.HANDLE
     if _job is None:
         _job = kernel32.CreateJobObjectW(None, None)
-        limits = _ExtendedLimits()
-        limits.BasicLimitInformation.LimitFlags = _KILL_ON_JOB_CLOSE
+        limits = _Limits(flags=_KILL_ON_JOB_CLOSE)
         kernel32.SetInformationJobObject(
             wintypes.HANDLE(_job), _EXTENDED_LIMIT_INFORMATION, ctypes.byref(limits), ctypes.sizeof(limits)
         )

@@ -81,8 +81,8 @@ def test_a_command_that_is_nowhere_is_named_with_the_folders_it_was_looked_for_i
     ("make", "words"),
     [
         (lambda path: path.mkdir(), "it is a folder"),
-        (lambda path: path.write_text("no program"), "Permission denied"),
-        (lambda path: program(path, "neither a script nor a program"), "Exec format error"),
+        (lambda path: path.write_text("no program"), "it is not executable"),
+        (lambda path: program(path, "neither a script nor a program"), "no script whose first line"),
         (lambda path: program(path, "#!/no/such/interpreter\n"), "the interpreter .* does not exist"),
         (lambda path: None, "No such file"),
     ],
@@ -115,10 +115,20 @@ def test_an_environment_that_no_process_can_have_is_a_transport_error(odd):
         client.initialize()
 
 
-def test_a_folder_that_does_not_exist_is_named():
+def test_a_variable_may_be_of_any_type_and_none_leaves_it_out(monkeypatch):
+    monkeypatch.setenv("LANG", "C")
+    code = "serve(lambda m: reply(m, text(str([os.environ.get(name) for name in ('N', 'NO', 'LANG')]))))"
+    with connected(tiny(code), env={"N": 5, "NO": None, "LANG": None}) as client:
+        assert client.call_tool("x").text == "['5', None, None]"
+    with client_of(tiny(ECHO), env=["N=5"]) as client, pytest.raises(TransportError, match="env is a dict"):
+        client.initialize()
+
+
+@pytest.mark.parametrize("cwd", ["/no/such/folder", "/dev/null"])
+def test_a_folder_that_does_not_exist_is_named(cwd):
     with (
-        client_of(tiny(ECHO), cwd="/no/such/folder") as client,
-        pytest.raises(TransportError, match="there is no folder '/no/such/folder'"),
+        client_of(tiny(ECHO), cwd=cwd) as client,
+        pytest.raises(TransportError, match=f"there is no folder '{cwd}'"),
     ):
         client.initialize()
 
@@ -460,7 +470,7 @@ def test_no_descriptor_and_no_thread_is_left_after_many_servers():
 
 def guard_of(client):
     ours = psutil.Process().children()
-    return next(process for process in ours if "signal_all" in " ".join(process.cmdline()))
+    return next(process for process in ours if "_guard.sh" in " ".join(process.cmdline()))
 
 
 def test_the_guard_runs_while_there_is_a_server_and_no_longer():
