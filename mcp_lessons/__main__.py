@@ -13,7 +13,7 @@ from typing import Any
 
 from .agent import run_agent
 from .client import Client
-from .errors import McpError, RequestTimeout, RpcError
+from .errors import McpError, RequestTimeout, RpcError, at_most
 from .oracle import choose_llm
 from .results import Tool
 from .stdio import StdioTransport
@@ -40,10 +40,11 @@ def main(arguments: list[str] | None = None) -> int:
     options.server = words[cut + 1 :]
     if options.command == "lab":
         return lab([*rest, *options.server])
+    if options.command == "trace" and not options.server:
+        wanted = " ".join(rest) or "npx some-server"
+        parser().error(plain(f"trace needs a command behind --, as in: mcp-lessons trace -- {wanted}"))
     if rest or (options.server and options.command != "trace"):
         parser().error(plain(f"unrecognized arguments: {' '.join([*rest, *options.server])}"))
-    if options.command == "trace" and not options.server:
-        parser().error("trace needs a command behind --, as in: mcp-lessons trace -- npx some-server")
     try:
         return {"ask": ask, "trace": trace, "doctor": doctor, "refresh": refresh}[options.command](options)
     except (McpError, OSError) as problem:
@@ -60,6 +61,7 @@ def parser() -> argparse.ArgumentParser:
     ask = commands.add_parser("ask", help="answer a question with two servers, and show the traffic")
     ask.add_argument("question", nargs="?", default=QUESTION, help=f'"{QUESTION}" when left out')
     trace = commands.add_parser("trace", help="print what any server says: mcp-lessons trace -- COMMAND …")
+    trace.usage = f"{top.prog} trace [options] -- COMMAND …"
     trace.description = (
         "Handshake, list of tools, and a call of each tool that needs no argument and says that it only "
         "reads. Everything is printed as it crosses the wire."
@@ -84,6 +86,8 @@ def parser() -> argparse.ArgumentParser:
 def recorded(options: argparse.Namespace) -> Iterator[Traffic]:
     """A record that is printed as it grows, and saved in the end if that was asked for."""
     traffic = Traffic()
+    for path in filter(None, (options.save, options.html)):  # what cannot be written is said at once
+        Path(path).open("a").close()
     with warnings.catch_warnings():
         warnings.simplefilter("always")
         warnings.showwarning = lambda text, *_: print(f"     warning: {plain(str(text))}", flush=True)
@@ -122,7 +126,8 @@ def ask(options: argparse.Namespace) -> int:
     finally:
         llm.close()
         choose_llm.close()
-    print(f"\n{plain(options.question)}\n{plain(result.answer)}\n({model}, {result.turns} turns)")
+    turns = "1 turn" if result.turns == 1 else f"{result.turns} turns"
+    print(f"\n{plain(options.question)}\n{plain(result.answer)}\n({plain(model)}, {turns})")
     return 0 if result.stop_reason == "answer" else 1
 
 
@@ -133,16 +138,18 @@ def trace(options: argparse.Namespace) -> int:
         transport = StdioTransport(options.server)
         with Client(transport, name="server", traffic=traffic, timeout=options.timeout) as client:
             client.initialize(options.timeout)
-            bare = [tool for tool in client.list_tools() if not tool.input_schema.get("required")]
-            wanted = [(tool.name, {}) for tool in bare if only_reads(tool)] + wanted
+            tools = client.list_tools()
+            bare = [tool for tool in tools if not tool.input_schema.get("required") and only_reads(tool)]
+            wanted = [(tool.name, {}) for tool in bare] + wanted
             for name, arguments in wanted:
                 try:
                     client.call_tool(name, arguments)
                 except (RpcError, RequestTimeout) as problem:
                     print(f"     {plain(name)}: {plain(str(problem))}", flush=True)
-    left = [plain(tool.name) for tool in bare if tool.name not in dict(wanted)]
+    left = at_most([plain(tool.name) for tool in tools if tool.name not in dict(wanted)], 10)
     if left:
-        print(f"\nNot called, for they do not say that they only read: {', '.join(left)}. See --call.")
+        print("\nCalled by itself is what needs no argument and says that it only reads.")
+        print(f"Not called: {', '.join(left)}. See --call.")
     return 0
 
 

@@ -165,7 +165,10 @@ def _client(base_url: str | None, key: str) -> Any:
     from openai import DefaultHttpxClient, OpenAI
 
     try:  # what listens on this machine is reached directly, whatever proxy the environment names
-        direct = urlsplit(base_url or "").hostname in ("127.0.0.1", "localhost", "::1")
+        address = urlsplit(base_url or "https:")
+        if address.scheme not in ("http", "https"):
+            raise ValueError("it begins with http:// or https://")
+        direct = address.hostname in ("127.0.0.1", "localhost", "::1")
         http_client = DefaultHttpxClient(trust_env=False) if direct else None
         return OpenAI(base_url=base_url or None, api_key=key, http_client=http_client)
     except Exception as problem:  # of the package, or of those below it

@@ -89,7 +89,7 @@ def test_trace_prints_every_message_as_it_crosses():
               '"isError":true', "stdin closed", "exited with status 0"]  # fmt: skip
     where = [next(n for n, line in enumerate(lines) if word in line) for word in wanted]
     assert where == sorted(where)
-    assert lines[-1] == "Not called, for they do not say that they only read: places. See --call."
+    assert lines[-1] == "Not called: places. See --call."
 
 
 def test_trace_calls_by_itself_what_only_reads(tmp_path):
@@ -104,7 +104,7 @@ def test_trace_calls_by_itself_what_only_reads(tmp_path):
     )
     done = trace(sys.executable, str(server))
     assert done.stdout.count('"method":"tools/call"') == 1 and '"name":"look","arguments"' in done.stdout
-    assert done.stdout.splitlines()[-1].endswith("only read: wipe, list. See --call.")
+    assert done.stdout.splitlines()[-1] == "Not called: wipe, list, need. See --call."
 
 
 def test_trace_cuts_a_long_message_and_full_does_not():
@@ -155,6 +155,7 @@ def test_a_command_that_is_not_there_is_named():
     [
         ([], "required: command"),
         (["trace"], "trace needs a command behind --"),
+        (["trace", "a-server"], "as in: mcp-lessons trace -- a-server"),
         (["ask", "--wrong"], "unrecognized arguments: --wrong"),
         (["doctor", "--", "x"], "unrecognized arguments: x"),
         (["trace", "--timeout", "nan", "--", "x"], "invalid seconds value: 'nan'"),
@@ -173,6 +174,7 @@ def test_wrong_words_get_a_sentence_and_status_2(words, sentence):
 def test_a_record_that_cannot_be_saved_is_a_sentence(tmp_path):
     done = trace(*MAPS, options=["--save", str(tmp_path / "no" / "such" / "folder")])
     assert done.returncode == 1 and "folder" in done.stderr and "Traceback" not in done.stderr
+    assert done.stdout == ""
 
 
 @pytest.mark.skipif(os.name == "nt", reason="SIGINT to one process")

@@ -658,7 +658,10 @@ def test_a_base_url_without_a_model_asks_for_the_first(environment, oracle):
         assert model == oracle.model
 
 
-@pytest.mark.parametrize("address", ["http://[::1", "http://127.0.0.1:9/\x1b[31m", "http://127.0.0.1:x/v1"])
+@pytest.mark.parametrize(
+    "address",
+    ["http://[::1", "http://127.0.0.1:9/\x1b[31m", "http://127.0.0.1:x/v1", "localhost:9/v1", "::1"],
+)
 def test_an_address_that_is_none_is_a_model_error(environment, address):
     environment("OPENAI_BASE_URL", address)
     environment("OPENAI_MODEL", "m")
