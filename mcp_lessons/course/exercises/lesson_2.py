@@ -11,6 +11,7 @@ from ..exercise import Exercise, Wrong
 from ..judging import connected_client, received, sent, started_transport
 
 QUIET_SECONDS = 4.0
+DEADLOCK_SECONDS = 0.5
 
 
 def _judge_shake_hands(shake_hands: Callable[[Any], Any]) -> str | None:
@@ -68,13 +69,21 @@ def _about_initialized(messages: list[Any]) -> str | None:
 
 
 class _Inbox(queue.Queue):
-    """A queue whose `get` never waits for ever, and that knows whether somebody looked and did not wait."""
+    """A queue whose `get` never waits for ever, least of all for a server that waits for us, too.
+    It knows whether somebody looked and did not wait."""
 
     hasty = False
 
+    def __init__(self, traffic: Any) -> None:
+        super().__init__()
+        self._traffic = traffic
+        traffic.subscribe(lambda event: self.put(event.body) if event.direction == "received" else None)
+
     def get(self, block: bool = True, timeout: float | None = None) -> Any:
         self.hasty = self.hasty or not block
-        return super().get(block, min(timeout or QUIET_SECONDS, QUIET_SECONDS))
+        in_vain = _unanswered(self._traffic) or not sent(self._traffic, "request")
+        most = DEADLOCK_SECONDS if in_vain else QUIET_SECONDS
+        return super().get(block, min(timeout or most, most))
 
     def empty(self) -> bool:
         self.hasty = True
@@ -103,11 +112,11 @@ def _judge_request(request_v2: Callable[..., Any]) -> str | None:
 
 
 def _request_once(request_v2: Callable[..., Any], fault: str) -> str | None:
-    inbox, id = _Inbox(), 41
+    id = 41
     me = {"name": "a-learner", "version": "1"}
     offer = {"protocolVersion": LEGACY_VERSIONS[0], "capabilities": {}, "clientInfo": me}
     with started_transport("faulty", fault) as (transport, traffic):
-        traffic.subscribe(lambda event: inbox.put(event.body) if event.direction == "received" else None)
+        inbox = _Inbox(traffic)
         try:
             reply = request_v2(transport, inbox, id, "initialize", offer)
         except queue.Empty:
@@ -120,7 +129,7 @@ def _request_once(request_v2: Callable[..., Any], fault: str) -> str | None:
 
 
 def _about_the_waiting(inbox: _Inbox, traffic: Any) -> str:
-    asked = [message for message in received(traffic, "request") if not _answered(traffic, message)]
+    asked = _unanswered(traffic)
     if inbox.hasty:
         return HASTY
     if asked and sent(traffic, "reply"):
@@ -162,8 +171,10 @@ def _about_the_sending(traffic: Any, offer: Any) -> str | None:
     return None
 
 
-def _answered(traffic: Any, question: Any) -> bool:
-    return any(reply.get("id") == question["id"] for reply in sent(traffic, "reply"))
+def _unanswered(traffic: Any) -> list[Any]:
+    """The server's requests that have no reply yet."""
+    answered = [reply.get("id") for reply in sent(traffic, "reply")]
+    return [message for message in received(traffic, "request") if message["id"] not in answered]
 
 
 EXERCISES = [
