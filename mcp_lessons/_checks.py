@@ -22,45 +22,43 @@ _PATTERNS = ("pattern", "patternProperties", "unevaluatedProperties")
 
 def check_seconds(timeout: Any) -> float:
     """`timeout`, when it is a number of seconds; otherwise TypeError or ValueError, with a sentence."""
-    if not isinstance(timeout, int | float):
-        raise TypeError(f"a timeout is a number of seconds, as in timeout=2.5; this is {_shown(timeout)}")
+    rule = "a timeout is a number of seconds, as in timeout=2.5"
+    _must(isinstance(timeout, int | float), rule, timeout)
     if timeout != timeout:
-        raise ValueError("a timeout is a number of seconds, as in timeout=2.5; this is not a number (nan)")
+        raise ValueError(f"{rule}; this is not a number (nan)")
     return timeout
 
 
 def check_message(message: Message) -> None:
     """TypeError, with a sentence, for a method, params, a tool's name or arguments of the wrong type."""
     method, params = message.get("method", "a reply"), message.get("params", {})
-    if not isinstance(method, str):
-        raise TypeError(f"a method is a text, as in 'tools/list'; this is {_shown(method)}")
-    if not isinstance(params, dict):
-        raise TypeError(f"the params of {method!r} are a dict; these are {_shown(params)}")
+    _must(isinstance(method, str), "a method is a text, as in 'tools/list'", method)
+    _must(isinstance(params, dict), "the params of a message are a dict", params)
     if method == "tools/call":
         name, arguments = params.get("name", ""), params.get("arguments", {})
-        if not isinstance(name, str):
-            raise TypeError(f"a tool is called by its name, a text; this is {_shown(name)}")
-        if not isinstance(arguments, dict):
-            raise TypeError(f"arguments are a dict, one entry an argument; these are {_shown(arguments)}")
+        _must(isinstance(name, str), "a tool is called by its name, a text", name)
+        _must(isinstance(arguments, dict), "arguments are a dict, one entry an argument", arguments)
 
 
 def check_parts(transport: Any, traffic: Any) -> None:
     """TypeError, with a sentence, for what a client cannot work with."""
-    if not all(callable(getattr(transport, name, None)) for name in ("start", "send", "close")):
-        example = 'Client(StdioTransport(["npx", "some-server"]))'
-        raise TypeError(f"a client needs a transport, as in {example}; this is {_shown(transport)}")
-    if not hasattr(traffic, "recorder"):
-        raise TypeError(f"a record is a Traffic, as in traffic=Traffic(); this is {_shown(traffic)}")
+    is_transport = all(callable(getattr(transport, name, None)) for name in ("start", "send", "close"))
+    example = 'Client(StdioTransport(["npx", "some-server"]))'
+    _must(is_transport, f"a client needs a transport, as in {example}", transport)
+    _must(hasattr(traffic, "recorder"), "a record is a Traffic, as in traffic=Traffic()", traffic)
 
 
 def check_handlers(handlers: Any) -> None:
     """TypeError, with a sentence, for handlers that could never be called."""
-    if not isinstance(handlers, Mapping):
-        raise TypeError(f'handlers are a dict, as in {{"roots/list": answer}}; these are {_shown(handlers)}')
+    _must(isinstance(handlers, Mapping), 'handlers are a dict, as in {"roots/list": answer}', handlers)
     for method, handler in handlers.items():
-        if not isinstance(method, str) or not callable(handler) or iscoroutinefunction(handler):
-            shown = f"{_shown(method)}: {_shown(handler)}"
-            raise TypeError(f"a handler is a plain function of the params, under its method; this is {shown}")
+        can_answer = isinstance(method, str) and callable(handler) and not iscoroutinefunction(handler)
+        _must(can_answer, "a handler is a plain function of the params, under its method", {method: handler})
+
+
+def _must(holds: bool, rule: str, value: Any) -> None:
+    if not holds:
+        raise TypeError(f"{rule}; this is {_shown(value)}")
 
 
 def _shown(value: Any) -> str:

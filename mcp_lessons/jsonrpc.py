@@ -30,7 +30,7 @@ def _number(digits: str) -> int | float:
 
 
 _SPACE = re.compile(r"\s*")
-_lenient = json.JSONDecoder(strict=False, parse_int=_number)
+_decoder = json.JSONDecoder(strict=False, parse_int=_number)
 _encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
@@ -70,27 +70,17 @@ def decode(line: str) -> Any:
     Taken as well, for servers that write it: objects one after the other (read as a list of them),
     control characters in texts, and whole numbers that are too long for Python (read as floats).
     """
-    line = line.strip("\ufeff\0")
+    line, values, at = line.strip("\ufeff\0 \t\r\n"), [], 0
     try:
-        return json.loads(line)
-    except RecursionError:
-        return None
-    except ValueError:
-        return _decode_leniently(line.strip())
-
-
-def _decode_leniently(line: str) -> Any:
-    values, at = [], 0
-    try:
-        while at < len(line) and len(values) <= MAX_OBJECTS:
-            value, end = _lenient.raw_decode(line, at)
+        while at < len(line):
+            value, end = _decoder.raw_decode(line, at)
             values.append(value)
-            at = _SPACE.match(line, end).end()  # type: ignore[union-attr]
+            at = end if end == len(line) else _SPACE.match(line, end).end()
+            if len(values) > MAX_OBJECTS:
+                return None
     except (ValueError, RecursionError):
         return None
-    if not 0 < len(values) <= MAX_OBJECTS:
-        return None
-    return values if len(values) > 1 else values[0]
+    return values[0] if len(values) == 1 else values or None
 
 
 def kind_of(message: Any) -> str:

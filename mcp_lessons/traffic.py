@@ -71,6 +71,7 @@ class Traffic:
         self._clock, self._began = clock, clock()
         self._lock = threading.RLock()
         self._subscribers: list[Callable[[Event], None]] = []
+        self._telling: int | None = None
 
     def recorder(self, server: str) -> "Recorder":
         """What a new connection reports to: `record(source, raw, body=None)`."""
@@ -89,12 +90,16 @@ class Traffic:
     def subscribe(self, callback: Callable[[Event], None]) -> Callable[[], None]:
         """Call `callback(event)` for every event from now on; returns the function that ends it.
 
-        It is called on whichever thread records, and must return quickly. One that raises is told
-        nothing any more, and its traceback is printed.
+        It is called on whichever thread records, must return quickly, and must not send anything: all
+        who record wait for it. One that raises is told nothing any more, and its traceback is printed.
         """
         with self._lock:
             self._subscribers = [*self._subscribers, callback]
         return lambda: self._unsubscribe(callback)
+
+    def is_telling(self) -> bool:
+        """True on a thread that is in the middle of telling a subscriber."""
+        return self._telling == threading.get_ident()
 
     def new_connection(self) -> int:
         """The next free connection number, for a writer that is no transport (the agent loop)."""
@@ -149,9 +154,17 @@ class Traffic:
         with self._lock:
             event = Event(next(self._seq), self._clock() - self._began, *fields)
             self._keep(event)
+            if self._subscribers:
+                self._tell_all(event)
+        return event
+
+    def _tell_all(self, event: Event) -> None:
+        try:
+            self._telling = threading.get_ident()
             for subscriber in self._subscribers:
                 self._tell(subscriber, event)
-        return event
+        finally:
+            self._telling = None
 
     def _tell(self, subscriber: Callable[[Event], None], event: Event) -> None:
         try:

@@ -137,12 +137,12 @@ async def later(params):
 @pytest.mark.parametrize(
     ("ask", "sentence"),
     [
-        (lambda client: client.call_tool("echo", ["hello"]), r"arguments are a dict.* these are \['hello'\]"),
+        (lambda client: client.call_tool("echo", ["hello"]), r"arguments are a dict.* this is \['hello'\]"),
         (lambda client: client.call_tool("echo", '{"text": 1}'), "arguments are a dict"),
         (lambda client: client.call_tool(None), "a tool is called by its name, a text; this is None"),
-        (lambda client: client.request("ping", [1]), "the params of 'ping' are a dict"),
+        (lambda client: client.request("ping", [1]), "the params of a message are a dict; this is"),
         (lambda client: client.request(7), "a method is a text, as in 'tools/list'; this is 7"),
-        (lambda client: client.notify("x", "y"), "the params of 'x' are a dict"),
+        (lambda client: client.notify("x", "y"), "the params of a message are a dict; this is 'y'"),
         (
             lambda client: client.request("ping", timeout="1"),
             "a timeout is a number of seconds.* this is '1'",
@@ -442,6 +442,15 @@ def test_questions_that_wait_for_an_answer_are_dropped_when_the_client_closes():
         closed.set()
         handler.join()
     assert answered == [0]
+
+
+def test_a_subscriber_that_makes_a_call_is_refused_and_stops_nobody(monkeypatch):
+    refused = []
+    monkeypatch.setattr(threading, "excepthook", lambda what: refused.append(str(what.exc_value)))
+    with connected(tiny(ECHO)) as client:
+        client.traffic.subscribe(lambda event: event.kind == "reply" and echo(client))
+        assert echo(client) == echo(client) == "hello"
+    assert len(refused) == 1 and "a subscriber of the record must not send" in refused[0]
 
 
 def test_a_notification_reaches_its_handler_and_a_handler_that_raises_is_on_the_record():
