@@ -114,10 +114,9 @@ def ask(
     watch.asked(request)
     reply = Reply()
     try:
-        with closing(chunks_of(llm, request)) as chunks:
-            for chunk in chunks:
-                if text := reply.take(chunk):
-                    watch.tell("text", text=text)
+        for chunk in chunks_of(llm, request):
+            if text := reply.take(chunk):
+                watch.tell("text", text=text)
         reply.check(llm, stream)
     except ModelError as problem:
         watch.failed(problem)

@@ -685,18 +685,6 @@ def test_a_listener_that_raises_ends_the_run_and_cancels_the_calls_that_wait() -
     assert sent[-1] == "notifications/cancelled"
 
 
-def test_a_listener_that_raises_in_a_stream_ends_the_stream(toolbox: Toolbox) -> None:
-    def listen(event: dict) -> None:
-        raise LookupError("enough")
-
-    before = threading.enumerate()
-    with pytest.raises(LookupError) as caught:
-        ask(toolbox, stream(delta(content="a"), delta(content="b")), stream=True, on_event=listen)
-    watching = [thread for thread in threading.enumerate() if isinstance(thread, threading.Timer)]
-    assert [thread for thread in watching if thread not in before and not thread.finished.is_set()] == []
-    assert caught.value.__traceback__  # as a notebook keeps it, and with it every frame
-
-
 # The record
 
 
