@@ -97,13 +97,13 @@ function process(entry) {
 }
 
 function toolbox({ cause, schemas, warnings }) {
-  return [fill(E.tools, { cause: text(cause), n: list(schemas).length }), list(warnings).length ? plural(warnings.length, E.toolsWarn) : ""];
+  return [fill(plural(list(schemas).length, E.tools), { cause: text(cause) }), list(warnings).length ? plural(warnings.length, E.toolsWarn) : ""];
 }
 
 function model({ body, role, flags }) {
   if (flags.includes("protocol-error")) return [E.model.error];
-  if (role === "request") return [fill(E.model.request, { turn: text(body.turn), n: list(body.tools).length })];
-  if (!role) return [fill(E.model.end, { n: text(body.turns), reason: own(E.model.reasons, body.stop_reason) ?? text(body.stop_reason) })];
+  if (role === "request") return [fill(plural(list(body.tools).length, E.model.request), { turn: text(body.turn) })];
+  if (!role) return [fill(plural(Number(body.turns) || 0, E.model.end), { reason: own(E.model.reasons, body.stop_reason) ?? text(body.stop_reason) })];
   if (body.finish_reason === "length") return [E.model.length];
   const calls = list(object(body.message).tool_calls);
   return [calls.length ? plural(calls.length, E.model.calls) : E.model.answer];

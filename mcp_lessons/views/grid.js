@@ -91,6 +91,12 @@ export class Grid {
     else if (top + this.height > this.node.scrollTop + room) this.node.scrollTop = top + this.height - room;
   }
 
+  /** Scroll sideways, if `width` pixels from `left` are not in sight beside columns of `side` pixels that stay. */
+  revealAcross(left, width, side) {
+    const { scrollLeft, clientWidth } = this.node;
+    if (left < scrollLeft || left + width > scrollLeft + clientWidth - side) this.node.scrollLeft = Math.max(left - width / 4, 0);
+  }
+
   onScroll() {
     this.options.scrolled(this.atEnd());
     if (this.waiting) return;

@@ -70,7 +70,7 @@ function drawChips(chips, state, store) {
   const chip = (key, attrs, ...content) => el("button", { type: "button", ...attrs, class: `ml-button mt-chip ${attrs.class ?? ""}`, data: { chip: key } }, ...content);
   chips.replaceChildren(
     ...store.servers.filter((name) => !store.models.has(name)).map((name, i) => chip(`server ${name}`, { class: serverClass(store.numberOf(name)), "aria-pressed": String(!hiddenServers.has(name)), on: { click: () => state.toggle(hiddenServers, name) } },
-      serverMark(store.numberOf(name)), el("span", { text: name }))),
+      serverMark(store.numberOf(name)), el("span", { class: "mt-chip-name", title: name.length > 20 ? name : undefined, text: name }))),
     ...chipNames(store).map((name) => chip(`kind ${name}`, { "aria-pressed": String(!hiddenChips.has(name)), on: { click: () => state.toggle(hiddenChips, name) } },
       icon(CHIP_ICONS[name]), el("span", { text: T.chips[name] }))),
     chip("errors", { "aria-pressed": String(errorsOnly), on: { click: () => state.setFilter({ errorsOnly: !state.filter.errorsOnly }) } }, icon("error"), el("span", { text: T.errorsOnly })));

@@ -128,7 +128,8 @@ export class Store {
     if (asked.ended) entry.flags.push("late");
     this.end(asked, asked.ended);
     entry.took = asked.took = entry.t - asked.t;
-    entry.overtook = this.waitingFor(entry).find((one) => one.seq < asked.seq);
+    const [oldest] = this.waitingFor(entry, 1);
+    entry.overtook = oldest?.seq < asked.seq ? oldest : undefined;
     this.learn(entry);
   }
 
@@ -136,7 +137,7 @@ export class Store {
   meant(entry) {
     if (entry.id === null || entry.id === undefined) {
       entry.flags.push("null-id");
-      const waiting = this.waitingFor(entry);
+      const waiting = this.waitingFor(entry, 2);
       return waiting.length === 1 ? waiting[0] : undefined;
     }
     const other = typeof entry.id === "string" ? Number(entry.id) : String(entry.id);
@@ -145,9 +146,14 @@ export class Store {
     return asked;
   }
 
-  /** The requests that wait on the side to which the reply `entry` goes, the oldest first. */
-  waitingFor(entry) {
-    return [...(this.open.get(entry.connection) ?? [])].filter((one) => one.direction !== entry.direction);
+  /** The requests that wait on the side to which the reply `entry` goes: the oldest, at most `most` of them. */
+  waitingFor(entry, most) {
+    const found = [];
+    for (const one of this.open.get(entry.connection) ?? []) {
+      if (found.length === most) break;
+      if (one.direction !== entry.direction) found.push(one);
+    }
+    return found;
   }
 
   /** Keeps what the tools were declared as, and gives it to the results of their calls. */

@@ -21,12 +21,14 @@ export class Rows {
   measure(root, width, scale) {
     const { state } = this;
     const side = Math.round((width > 620 ? 13.8 : 9.0) * 14 * scale);
+    this.side = side;
     this.narrow = width <= 620;
     this.placed = place(this.store, Math.max(width - side, 120), scale);
     const now = this.store.entries.at(-1)?.t ?? 0;
     if (state.mode === "waterfall") this.axis = timeAxis(state.visible.map((entry) => state.seen(entry)), now);
     root.classList.toggle("mt-narrow", this.narrow);
     root.style.setProperty("--diagram", `${this.placed.width}px`);
+    root.style.setProperty("--rows-width", state.mode === "sequence" ? `${this.placed.width + side}px` : "100%");
     this.layout = [state.mode, width, scale, this.placed.lanes.map(({ key }) => key), this.store.servers.length, state.mode === "waterfall" ? [now, state.visible.length] : ""].join();
   }
 
@@ -77,6 +79,11 @@ export class Rows {
 
   lasted(entry) {
     return entry.partner ? el("span", { text: duration(entry.took) }) : took(entry);
+  }
+
+  /** Where the label of `entry` begins, in pixels of the diagram. */
+  leftOf(entry) {
+    return Math.min(...ends(entry).map((lane) => this.placed.x[lane] ?? 0));
   }
 
   /** The names of the columns; in the sequence, the heads of the lifelines. */

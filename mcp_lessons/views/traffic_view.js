@@ -11,6 +11,8 @@ import { legend } from "./sequence.js";
 import { ViewState } from "./state.js";
 import T from "./text/traffic.json" with { type: "json" };
 
+const ROOM = 240; // pixels in which a label is of use
+
 /** One display of a store. */
 class Display {
   constructor(root, store, signal) {
@@ -101,14 +103,19 @@ class Display {
   choose(entry) {
     if (!entry) return;
     this.state.choose(entry);
-    this.grid.reveal(this.state.visible.indexOf(entry));
+    this.reveal(entry);
     announce(this.store.record, entry.seq, this);
+  }
+
+  reveal(entry) {
+    this.grid.reveal(this.state.visible.indexOf(entry));
+    if (entry && this.state.mode === "sequence") this.grid.revealAcross(this.rows.leftOf(entry), ROOM, this.rows.side);
   }
 
   chooseFrom(seq) {
     const entry = this.store.find(seq);
     this.state.choose(entry);
-    this.grid.reveal(this.state.visible.indexOf(entry));
+    this.reveal(entry);
   }
 
   drawColumns() {
@@ -163,7 +170,7 @@ class Display {
 
   keepInSight() {
     const { state, grid } = this;
-    if (state.at !== null) grid.reveal(state.visible.indexOf(state.chosen));
+    if (state.at !== null) this.reveal(state.chosen);
     else if (state.follow) grid.toEnd();
     grid.draw();
   }

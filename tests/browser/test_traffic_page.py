@@ -237,6 +237,12 @@ def test_the_messages_have_the_whole_width_until_one_is_chosen(show: Show, sessi
     assert (grid.bounding_box() or {})["width"] > whole - 4
 
 
+_SIDES = """(wanted) => wanted.flatMap((one) => [...document.querySelectorAll(one)].map((node) => {
+  const { left, right } = node.getBoundingClientRect();
+  return [left, right];
+}))"""
+
+
 @pytest.mark.parametrize("width", [1102, 852])
 def test_the_heads_of_the_lifelines_never_touch_nor_are_cut(show: Show, width: int) -> None:
     traffic = Traffic()
@@ -248,11 +254,27 @@ def test_the_heads_of_the_lifelines_never_touch_nor_are_cut(show: Show, width: i
     page = show(traffic, width=width)
     for look in (lambda: None, lambda: row(page, 2).click()):
         look()
-        head = page.locator(".mt-columns .mt-main").bounding_box() or {}
-        boxes = [box.bounding_box() or {} for box in page.locator(".mt-lane").all()]
-        ends = [head["x"], *(end for box in boxes for end in (box["x"], box["x"] + box["width"]))]
-        assert [*ends, head["x"] + head["width"]] == sorted([*ends, head["x"] + head["width"]])
+        head, *lanes = page.evaluate(_SIDES, [".mt-columns .mt-main", ".mt-lane"])
+        assert len(lanes) == 5
+        sides = [head[0], *(side for lane in lanes for side in lane), head[1]]
+        assert sides == sorted(sides)
     assert page.locator(".mt-lane").nth(3).get_attribute("title") == "a-server-with-a-long-name"
+
+
+def test_of_many_servers_the_chosen_message_is_in_sight_beside_its_number_and_time(show: Show) -> None:
+    traffic = Traffic()
+    for number in range(12):
+        wire = traffic.recorder(f"server-{number}")
+        wire("process", "spawned", {"event": "spawned", "command": ["python", "-m", "server"], "pid": 1})
+    page = show(traffic, width=820)
+    for seq, key in ((12, "End"), (1, "Home")):
+        page.locator(".mt-grid").press(key)
+        page.wait_for_function(f"() => document.querySelector('.mt-chosen')?.dataset.seq === '{seq}'")
+        parts = [f".mt-chosen {part}" for part in (".mt-seq", ".mt-time", ".mt-label strong", ".mt-took")]
+        grid, *cells = page.evaluate(_SIDES, [".mt-grid", *parts])
+        lefts = [grid[0], *(left for left, _ in cells), grid[1]]
+        assert lefts == sorted(lefts)
+    assert (row(page, 1).bounding_box() or {})["width"] > 12 * 100
 
 
 def test_a_program_is_named_by_the_last_word_of_its_path_and_the_detail_has_all(show: Show) -> None:
