@@ -3,7 +3,7 @@
 import { copyButton, el, fill } from "./common.js";
 import { jsonTree } from "./tree.js";
 import { changed, differs, keptBack } from "./_toolbox_layout.js";
-import { fieldName, findingWords, number } from "./_toolbox_words.js";
+import { breakable, fieldName, findingWords, number } from "./_toolbox_words.js";
 import T from "./text/toolbox.json" with { type: "json" };
 
 const D = T.detail;
@@ -47,11 +47,12 @@ function findings(row) {
 
 function parameters(row) {
   if (!row.parameters.length) return [heading(D.parameters), el("p", { class: "ml-dim", text: D.none })];
-  const columns = ["name", "type", "required", "notes", "description"].filter((key) => row.parameters.some((one) => one[key] !== ""));
-  const cell = (one, key) => (key === "name" || key === "type" ? el("code", { text: one[key] }) : key === "required" ? (one.required ? D.yes : D.no) : one[key]);
+  const about = (one) => [one.description, one.notes ? el("div", { class: "ml-dim", text: one.notes }) : null];
+  const cells = { name: (one) => el("code", {}, breakable(one.name)), type: (one) => el("code", { text: one.type }), required: (one) => (one.required ? D.yes : D.no), description: about };
+  const columns = Object.keys(cells).filter((key) => key !== "description" || row.parameters.some((one) => one.description || one.notes));
   return [heading(D.parameters), el("table", { class: "mb-parameters" },
     el("thead", {}, el("tr", {}, columns.map((key) => el("th", { scope: "col", text: D[key] })))),
-    el("tbody", {}, row.parameters.map((one) => el("tr", {}, columns.map((key) => el("td", {}, cell(one, key)))))))];
+    el("tbody", {}, row.parameters.map((one) => el("tr", {}, columns.map((key) => el("td", {}, cells[key](one)))))))];
 }
 
 function cost(row) {
