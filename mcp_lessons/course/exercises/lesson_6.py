@@ -46,11 +46,16 @@ def _one_round(ask_within: Any, toolbox: Any, script: list, max_turns: int, expe
         return f"you asked it more than {_times(max_turns)}."
     if asked < min(len(script), max_turns):
         return (
-            f"you asked it {_times(asked)}, and returned {shown(got)}. It may be asked {_times(max_turns)}."
+            f"you asked it {_times(asked)}, and returned {_value(got)}. It may be asked {_times(max_turns)}."
         )
     if got != expected:
-        return f"return {expected!r}; you returned {shown(got)}."
+        return f"return {expected!r}; you returned {_value(got)}."
     return ""
+
+
+def _value(got: Any) -> str:
+    """A text or None as it is; of anything else the type, which is the same on every machine."""
+    return shown(got) if isinstance(got, str | None) else f"something of type {type(got).__name__}"
 
 
 def _times(number: int) -> str:
@@ -109,10 +114,10 @@ def _wrong_ends(traffic: Traffic, servers: dict) -> str:
 
 def _wrong_outcome(got: Any, expected: Any) -> str:
     if not isinstance(expected, type):
-        return "" if got == expected else f"return the answer, {expected!r}; you returned {shown(got)}."
+        return "" if got == expected else f"return the answer, {expected!r}; you returned {_value(got)}."
     if isinstance(got, expected):
         return ""
-    what = f"a {type(got).__name__} came" if isinstance(got, Exception) else f"you returned {shown(got)}"
+    what = f"a {type(got).__name__} came" if isinstance(got, Exception) else f"you returned {_value(got)}"
     return f"whoever calls you must hear of it. Let the {expected.__name__} through; {what}."
 
 
@@ -283,8 +288,8 @@ EXERCISES = [
                             result = toolbox.call(call.function.name, json.loads(call.function.arguments))
                             messages.append({"role": "tool", "tool_call_id": call.id, "content": result.text})
                 """,
-                "The model answers in its second message: return 'Dry.'; you returned ChatCompletionMessage"
-                "(content='Dry.', refusal=None, role='assistant', annotations=None, audio=None, function_call=None…",
+                "The model answers in its second message: return 'Dry.'; "
+                "you returned something of type ChatCompletionMessage.",
             ),
             Wrong(
                 """
@@ -434,8 +439,7 @@ EXERCISES = [
                             toolbox.mount(name, command)
                         return run_agent(question, toolbox, llm, model)
                 """,
-                "A run that goes well: return the answer, 'Six.'; you returned "
-                "<AgentResult: answer after 2 turns: 'Six.'>.",
+                "A run that goes well: return the answer, 'Six.'; you returned something of type AgentResult.",
             ),
             Wrong(
                 """
