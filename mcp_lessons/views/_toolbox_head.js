@@ -14,11 +14,9 @@ export function subtitle(list, name) {
 }
 
 /** New, changed and removed tools, and those to look at, each with its icon. */
-export function counts(list) {
-  const having = (kind) => list.rows.filter((row) => row.badges.some((badge) => badge.kind === kind)).length;
-  const warned = list.rows.filter((row) => !row.removed && row.findings.length).length;
+export function counts({ counts: having }) {
   const one = (n, forms, name) => (n ? el("span", { class: "ml-count" }, icon(name), plural(n, forms)) : null);
-  return [one(having("new"), T.stepAdded, "plus"), one(having("changed"), T.stepChanged, "notification"), one(having("removed"), T.stepRemoved, "close"), one(warned, T.toLookAt, "warning")].filter(Boolean);
+  return [one(having.new, T.stepAdded, "plus"), one(having.changed, T.stepChanged, "notification"), one(having.removed, T.stepRemoved, "close"), one(having.warned, T.toLookAt, "warning")].filter(Boolean);
 }
 
 /** "7 tools · ≈459 tokens (estimate) · ≈0.4% of a", with the measured figure where there is one. */

@@ -10,6 +10,9 @@ from ._toolbox_warnings import sentences, unusable
 ROWS_SENT = 500
 """Rows of one list that a page or a table gets; the others are counted."""
 
+REMOVED_SHOWN = 10
+"""Rows of removed tools that each server gets."""
+
 ORDER = ("toolbox", "sent", "advertised")
 """Which list is shown first, when the record holds several."""
 
@@ -36,14 +39,16 @@ def _first(reading: ToolboxReading, names: list[str]) -> str:
 def _list(reading: ToolboxReading, name: str, track: Track) -> JSON:
     tools = list(track.tools.values())
     offered = {tool_of(tool): tool.entry for tool in _offered(reading).present()}
-    rows = [_row(reading, name, tool, offered) for tool in tools[:ROWS_SENT]]
+    shown = _worth_a_row(tools)
+    rows = [_row(reading, name, tool, offered) for tool in shown[:ROWS_SENT]]
     present = track.present()
     return {
         "rows": rows,
-        "rows_left": len(tools[ROWS_SENT:]),
+        "rows_left": len(shown[ROWS_SENT:]),
         "tools": len(present),
         "tokens": sum(tool.cost for tool in present),
         "servers": _by_server(tools),
+        "counts": _counts(tools, rows),
         "steps": [_step(step) for step in track.steps],
         "steps_dropped": track.steps_dropped,
         "warnings": sentences(reading, name),
@@ -51,6 +56,24 @@ def _list(reading: ToolboxReading, name: str, track: Track) -> JSON:
         "measured": _measured(reading, name, present),
         "turn": reading.turn if name == "sent" else None,
     }
+
+
+def _worth_a_row(tools: list[Tool]) -> list[Tool]:
+    """All tools that are there, and the first few of each server that are gone."""
+    gone: dict[str, int] = {}
+    shown = []
+    for tool in tools:
+        gone[tool.server] = gone.get(tool.server, 0) + tool.removed
+        if not tool.removed or gone[tool.server] <= REMOVED_SHOWN:
+            shown.append(tool)
+    return shown
+
+
+def _counts(tools: list[Tool], rows: list[JSON]) -> JSON:
+    """How many tools are new, changed, removed, and how many rows have something to look at."""
+    kinds = [tool.badge["kind"] for tool in tools if tool.badge]
+    counts: JSON = {kind: kinds.count(kind) for kind in ("new", "changed", "removed")}
+    return counts | {"warned": sum(1 for row in rows if row["findings"] and not row["removed"])}
 
 
 def _row(reading: ToolboxReading, name: str, tool: Tool, offered: dict[Key, JSON]) -> JSON:
@@ -112,6 +135,8 @@ def _by_server(tools: list[Tool]) -> list[JSON]:
         group = servers.setdefault(tool.server, empty)
         group["removed" if tool.removed else "tools"] += 1
         group["tokens"] += 0 if tool.removed else tool.cost
+    for group in servers.values():
+        group["removed_left"] = max(group["removed"] - REMOVED_SHOWN, 0)
     return list(servers.values())
 
 

@@ -25,9 +25,15 @@ def snapshot(shown: JSON, window: int) -> Snapshot:
 
 
 def rest_line(listed: JSON) -> str:
-    """How many tools are not in the table."""
-    rest = len(listed["rows"][ROWS:]) + listed["rows_left"]
-    return plural(rest, table("toolbox")["rest"]) if rest else ""
+    """How many tools are not in the table, there and gone."""
+    words = table("toolbox")
+    rest, gone = len(listed["rows"][ROWS:]) + listed["rows_left"], _gone(listed)
+    said = [plural(rest, words["rest"])] if rest else []
+    return "; ".join([*said, plural(gone, words["removedLeft"])] if gone else said)
+
+
+def _gone(listed: JSON) -> int:
+    return sum(group["removed_left"] for group in listed["servers"])
 
 
 def headline(name: str, listed: JSON, window: int) -> str:

@@ -36,7 +36,9 @@ export function toolTable({ indexOf, onquery, choose }) {
       const shown = group.rows.slice(0, Math.max(left, 0));
       hidden += group.rows.length - shown.length;
       left -= shown.length;
+      const { removed_left: gone } = sumsOf(list, group.server);
       shown.forEach((row, i) => rows.push(...pair(row, `${name}\n${row.server}\n${row.name}\n${i}`, { name, lists, widest, fresh })));
+      if (gone && !query && shown.length === group.rows.length) rows.push(note(plural(gone, T.removedLeft)));
     }
     if (!groups.length) rows.push(note(T.noMatch));
     if (hidden) rows.push(more(hidden));
@@ -163,7 +165,7 @@ function header() {
 }
 
 function note(text) {
-  return el("div", { class: "mb-row", role: "row" }, el("div", { role: "gridcell", class: "ml-dim", text }));
+  return el("div", { class: "mb-row", role: "row" }, el("div", { role: "gridcell", class: "mb-rest ml-dim", text }));
 }
 
 function chips(row) {

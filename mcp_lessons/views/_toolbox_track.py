@@ -11,7 +11,7 @@ from . import _toolbox_parameters as parameters
 from ._toolbox_findings import tool_findings
 from ._toolbox_tokens import JSON, exact, mapping, split, tokens
 
-STEPS_KEPT = REMOVED_KEPT = 200
+STEPS_KEPT, REMOVED_KEPT = 200, 5000
 
 Key = tuple[str, str]
 
