@@ -68,9 +68,7 @@ def parser() -> argparse.ArgumentParser:
     )
     call = {"nargs": "+", "action": "append", "default": [], "metavar": ("TOOL", "JSON")}
     trace.add_argument("--call", **call, help="call this tool too")
-    trace.add_argument(
-        "--timeout", type=seconds, default=30.0, metavar="SECONDS", help="for every reply (30)"
-    )
+    trace.add_argument("--timeout", type=seconds, default=30.0, metavar="SECONDS", help="per reply (30)")
     for command in (ask, trace):
         command.add_argument("--save", metavar="FILE", help="save the record as JSONL, for the views")
         command.add_argument("--html", metavar="FILE", help="save the record as one page, to be mailed")
@@ -86,7 +84,8 @@ def parser() -> argparse.ArgumentParser:
 def recorded(options: argparse.Namespace) -> Iterator[Traffic]:
     """A record that is printed as it grows, and saved in the end if that was asked for."""
     traffic = Traffic()
-    for path in filter(None, (options.save, options.html)):  # what cannot be written is said at once
+    files = {options.save: traffic.save, options.html: traffic.save_html}
+    for path in filter(None, files):  # what cannot be written is said at once
         Path(path).open("a").close()
     with warnings.catch_warnings():
         warnings.simplefilter("always")
@@ -95,10 +94,8 @@ def recorded(options: argparse.Namespace) -> Iterator[Traffic]:
             with printed(traffic, None if options.full else 1_000):
                 yield traffic
         finally:
-            if options.save:
-                traffic.save(options.save)
-            if options.html:
-                traffic.save_html(options.html)
+            for path in filter(None, files):
+                files[path](path)
 
 
 def lab(options: list[str]) -> int:

@@ -86,13 +86,11 @@ class Rule(NamedTuple):
         type = next((one for one in ("string", *BY_TYPE) if one in schema.get("type", "")), "")
         kinds = next((BY_NAME[word] for word in sorted(words(name)) if word in BY_NAME), None)
         kinds = _set(BY_TYPE[type]) if type in BY_TYPE else kinds
-        required, properties = schema.get("required", ()), schema.get("properties", {})
+        required, properties, enum = (schema.get(key, {}) for key in ("required", "properties", "enum"))
         inside = [cls.of(key, inner, key in required) for key, inner in properties.items()]
         inside.sort(key=lambda rule: not rule.needed)
         items = cls.of(name, schema["items"]) if "items" in schema else None
-        return cls(
-            name, needed, type, kinds, schema.get("enum", []), schema.get("default", MISSING), inside, items
-        )
+        return cls(name, needed, type, kinds, list(enum), schema.get("default", MISSING), inside, items)
 
 
 def words(text: str) -> frozenset[str]:

@@ -76,9 +76,7 @@ class Toolbox:
     def unmount(self, name: str) -> None:
         """Close this server and offer its tools no longer."""
         if name not in self._servers:
-            raise ValueError(
-                f"no server {name!r} is mounted; there are: {', '.join(self._servers) or 'none'}"
-            )
+            raise ValueError(f"no server {name!r} here; there are: {', '.join(self._servers) or 'none'}")
         self._leave_place(name, self._servers[name])
 
     def add(self, function: Callable[..., Any]) -> None:
@@ -256,10 +254,8 @@ def _event(cause: str, table: Mapping[str, Entry]) -> dict[str, Any]:
 
 
 def _renamed(names: Mapping[tuple[str, str], str], before: Mapping[str, Entry]) -> list[str]:
-    changed = {full_name(key): name for key, name in names.items() if name not in before}
-    return at_most(
-        [f"{full[:200]!r} is offered as {name!r}" for full, name in changed.items() if name != full]
-    )
+    fresh = {full_name(key): name for key, name in names.items() if name not in before}
+    return at_most([f"{full[:200]!r} is offered as {name!r}" for full, name in fresh.items() if name != full])
 
 
 def _check_mount(name: str, command: Any, only: Any) -> None:
