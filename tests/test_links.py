@@ -115,3 +115,13 @@ def test_the_clock_goes_forward_by_what_each_row_takes() -> None:
     times = [60 * int(hours) + int(minutes) for hours, minutes, _ in rows]
     assert len(times) > 7
     assert [after - before for before, after in pairwise(times)] == [int(takes) for _, _, takes in rows[:-1]]
+
+
+def test_the_instructor_is_told_which_exercises_are_extra() -> None:
+    page = prose_of(ROOT / "notebooks" / "INSTRUCTOR.md")
+    [told] = re.findall(r"^1\. Everything tagged .+$", page, re.MULTILINE)
+    cells = [cell for page in ROOT.glob("notebooks/*.ipynb") for cell in nbformat.read(page, 4).cells]
+    extra = [cell.source for cell in cells if "extra" in cell.metadata.get("tags", [])]
+    exercises = [id for source in extra for id in re.findall(r"^# Your turn (\d\.\d)$", source, re.MULTILINE)]
+    assert len(exercises) > 3
+    assert sorted(re.findall(r"\b\d\.\d\b", told)) == sorted(exercises)
