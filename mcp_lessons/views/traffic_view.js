@@ -1,6 +1,6 @@
 // TrafficView in the page: puts head, messages, detail and foot together, and keeps them up to date.
 
-import { el, plural } from "./common.js";
+import { el, object, plural } from "./common.js";
 import { detail } from "./detail.js";
 import { foot } from "./foot.js";
 import { Grid } from "./grid.js";
@@ -104,7 +104,7 @@ class Display {
     if (!entry) return;
     this.state.choose(entry);
     this.reveal(entry);
-    announce(this.store.record, entry.seq, this);
+    announce(this.store.record, entry.seq, this, calledTool(entry));
   }
 
   reveal(entry) {
@@ -208,6 +208,12 @@ class Display {
     };
     this.pane.replaceChildren(...detail(this.state, this.store, close).flat().filter(Boolean));
   }
+}
+
+/** The tool that a message calls, or answers for: {server, tool}; null for every other message. */
+function calledTool(entry) {
+  const asked = entry.asked ?? entry;
+  return asked.method === "tools/call" ? { server: asked.server, tool: object(object(asked.body).params).name } : null;
 }
 
 /** Draw `store` into `root` until `signal` says that it is over. */

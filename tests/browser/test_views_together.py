@@ -17,6 +17,10 @@ def test_a_call_chosen_in_the_loop_is_marked_in_the_toolbox_and_in_the_traffic(b
     page.locator(".mb-tool[aria-selected=true]", has_text="divide").wait_for()
     assert page.locator(".mb-tool[aria-selected=true]").count() == 1
     assert "divide" in page.locator(".mt-chosen").inner_text()
+    page.locator(".mt-row[data-seq='10']").click()
+    page.locator(".mb-tool[aria-selected=true]", has_text="add").wait_for()
+    page.locator(".mo-turn").first.scroll_into_view_if_needed()  # what is not on screen is not drawn
+    page.locator(".mo-call.mo-chosen", has_text="calc__add(").wait_for()
 
 
 def test_a_list_chosen_in_the_traffic_marks_its_tools_and_a_change_its_column(beside: Beside) -> None:
