@@ -93,7 +93,7 @@ export class Rows {
     const main = { sequence: () => laneHeads(this.placed, this.store), waterfall: () => [el("span", { class: "ml-offscreen", text: C.exchange }), axisHead(this.axis)], raw: () => el("span", { text: C.line }) }[mode]();
     const column = (name, content, label) => el("div", { class: `mt-cell mt-${name}`, role: "columnheader", "aria-label": label }, content);
     return el("div", { class: `mt-row mt-mode-${mode}`, role: "row", "aria-rowindex": "1" },
-      column("seq", C.seq, "number"), column("time", C.time), column("main", main, mode === "sequence" ? C.diagram : undefined), column("took", C.took));
+      column("seq", C.seq, C.number), column("time", C.time), column("main", main, mode === "sequence" ? C.diagram : undefined), column("took", C.took));
   }
 }
 

@@ -424,9 +424,15 @@ def test_forced_colours_and_reduced_motion_are_respected(show: Show, session: Tr
     page = show(session)
     page.emulate_media(forced_colors="active", reduced_motion="reduce")
     row(page, 7).click()
-    assert (
-        page.evaluate("() => getComputedStyle(document.querySelector('.mt-chosen')).outlineStyle") == "solid"
-    )
+    frame = "() => getComputedStyle(document.querySelector('.mt-chosen'), '::after').borderTopStyle"
+    assert page.evaluate(frame) == "solid"
+    row(page, 12).click()
+    for inverted in (".mt-mode[aria-pressed=true]", ".mt-row .mt-protocol-error"):
+        ink, paper = page.eval_on_selector(
+            inverted, "node => [getComputedStyle(node).color, getComputedStyle(node).backgroundColor]"
+        )
+        adjust = page.eval_on_selector(inverted, "node => getComputedStyle(node).forcedColorAdjust")
+        assert ink != paper and adjust == "none", "else the words vanish in their own background"
     moving = "all => all.filter(e => getComputedStyle(e).transitionDuration !== '0s').length"
     assert page.eval_on_selector_all(".ml-view *", moving) == 0
     page.emulate_media(forced_colors="none")
