@@ -57,7 +57,8 @@ class Scripted:
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
         self._thread.start()
         self.base_url = f"http://127.0.0.1:{self._server.server_address[1]}/v1"
-        http_client = DefaultHttpxClient(trust_env=False)  # what listens here is reached without a proxy
+        # What listens here is reached without a proxy, and speaks plain HTTP: no certificates are loaded.
+        http_client = DefaultHttpxClient(trust_env=False, verify=False)
         self.llm = OpenAI(base_url=self.base_url, api_key="none", max_retries=0, http_client=http_client)
 
     def reply(self, request: dict[str, Any]) -> dict[str, Any]:
