@@ -355,7 +355,8 @@ def test_the_same_request_with_and_without_tools_gives_a_measured_figure() -> No
     shown = lists_of(traffic)
     estimate = tokens(schema("a__one", one))
     assert shown["toolbox"]["measured"] == {"tokens": 58, "estimate": estimate}
-    assert "measured: 58 tokens" in repr(ToolboxView(traffic).snapshot())
+    table = repr(ToolboxView(traffic, window=1000).snapshot())
+    assert "measured: 58 tokens, ≈5.8% of a 1k window" in table  # the share is of what was measured
     toolbox_event(traffic, "a: list_changed", {"a__two": ("a", tool("two"))})
     assert lists_of(traffic)["toolbox"]["measured"] is None
 

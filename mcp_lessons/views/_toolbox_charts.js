@@ -2,7 +2,7 @@
 
 import { el, fill, plural, serverClass, serverMark } from "./common.js";
 import { growth, percentages, percentWords } from "./_toolbox_layout.js";
-import { causeWords, number, serverName, stepSentence } from "./_toolbox_words.js";
+import { breakable, causeWords, number, serverName, stepSentence } from "./_toolbox_words.js";
 import T from "./text/toolbox.json" with { type: "json" };
 
 const STEPS_SHOWN = 10;
@@ -29,7 +29,7 @@ export function growthChart(list, indexOf, choose) {
     el("span", { class: "ml-offscreen", text: stepSentence(step) }),
     el("span", { class: "mb-step-total", "aria-hidden": "true", text: fill(T.tokensShort, { n: number(step.tokens) }) }),
     el("span", { class: "mb-stack", "aria-hidden": "true" }, parts.map((part) => el("span", { class: `${serverClass(indexOf(part.server))} ${hatch(indexOf(part.server))}`, style: `height: ${part.height}%` }))),
-    el("span", { class: "mb-step-cause", "aria-hidden": "true", text: causeWords(step.cause) }),
+    el("span", { class: "mb-step-cause", "aria-hidden": "true" }, breakable(causeWords(step.cause))),
     el("span", { class: "mb-step-moved", "aria-hidden": "true", text: moved(step) })));
   return el("section", { class: "mb-chart mb-growth", style: `flex-grow: ${Math.max(2, 0.4 * columns.length)}` }, el("div", { class: "mb-label", text: T.growth }),
     el("ol", { class: "mb-steps", "aria-label": T.growth }, columns.map(columnOf)),

@@ -21,7 +21,7 @@ export function counts({ counts: having }) {
 
 /** "7 tools · ≈459 tokens (estimate) · ≈0.4% of a", with the measured figure where there is one. */
 export function totals(list, window) {
-  const share = shareOf(list.tokens, window);
+  const share = shareOf(list.measured?.tokens ?? list.tokens, window);
   return [el("b", { text: plural(list.tools, T.tools) }), " · ", el("span", { title: T.estimateHow, text: fill(T.tokens, { n: number(list.tokens) }) }), " · ",
     ...(list.measured ? [el("b", { title: T.measuredHow, text: fill(T.measured, { n: number(list.measured.tokens) }) }), " · "] : []),
     el("span", { text: share === "" ? T.under : fill(T.percentOf, { n: share }) })];

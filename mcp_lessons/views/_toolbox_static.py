@@ -40,9 +40,11 @@ def headline(name: str, listed: JSON, window: int) -> str:
     """ "Toolbox, would be sent: 7 tools, ≈459 tokens (estimate), ≈0.4% of a 128k window"."""
     words = table("toolbox")
     parts = [plural(listed["tools"], words["tools"]), fill(words["tokens"], n=f"{listed['tokens']:,}")]
+    tokens = listed["tokens"]
     if listed["measured"]:
-        parts.append(fill(words["measured"], n=f"{listed['measured']['tokens']:,}"))
-    parts.append(share(listed["tokens"], window))
+        tokens = listed["measured"]["tokens"]
+        parts.append(fill(words["measured"], n=f"{tokens:,}"))
+    parts.append(share(tokens, window))
     return f"{words['title']}, {words['lists'][name].lower()}: {', '.join(parts)}"
 
 
