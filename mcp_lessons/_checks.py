@@ -8,6 +8,7 @@ https://modelcontextprotocol.io/specification/2025-11-25/server/tools#output-sch
 import sys
 import time
 from collections.abc import Mapping
+from functools import partial
 from inspect import iscoroutinefunction
 from types import ModuleType
 from typing import Any
@@ -94,17 +95,14 @@ def output_problem(schema: Any, structured: Any) -> str | None:
 def _bounded(keywords: Mapping[str, Any]) -> dict[str, Any]:
     ends = time.monotonic() + CHECK_SECONDS
 
-    def bounded(name: str, check: Any) -> Any:
-        def check_in_time(validator: Any, value: Any, instance: Any, schema: Any) -> Any:
-            if time.monotonic() > ends:
-                raise TimeoutError
-            if name in _PATTERNS or (name == "additionalProperties" and "patternProperties" in schema):
-                return ()
-            return check(validator, value, instance, schema)
+    def in_time(name: str, validator: Any, value: Any, instance: Any, schema: Any) -> Any:
+        if time.monotonic() > ends:
+            raise TimeoutError
+        if name in _PATTERNS or (name == "additionalProperties" and "patternProperties" in schema):
+            return ()
+        return keywords[name](validator, value, instance, schema)
 
-        return check_in_time
-
-    return {name: bounded(name, check) for name, check in keywords.items()}
+    return {name: partial(in_time, name) for name in keywords}
 
 
 def _libraries() -> tuple[ModuleType, ModuleType]:

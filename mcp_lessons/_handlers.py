@@ -38,7 +38,7 @@ def reply_to(message: Message, handlers: Mapping[str, Handler]) -> Message:
         return jsonrpc.result(id, {} if answer is None else answer)
     except RpcError as problem:
         return jsonrpc.error(id, problem.code, problem.message, problem.data)
-    except (Exception, SystemExit) as problem:  # a handler's fault is the server's answer
+    except BaseException as problem:  # a handler's fault is the server's answer
         return jsonrpc.error(id, INTERNAL_ERROR, f"{type(problem).__name__}: {problem}")
 
 
@@ -63,16 +63,14 @@ class Inbox:
     def __init__(self, handlers: Mapping[str, Handler] | None) -> None:
         check_handlers(handlers or {})
         self.handlers = dict(handlers or {})
-        self._open: deque[Any] = deque(maxlen=MAX_WAITING)  # ids of requests that a handler answers
+        self._open: deque[Any] = deque(maxlen=MAX_WAITING)  # ids of requests that wait for their answer
         self.workers = self._handling, self._refusing = Worker(), Worker()
 
     def answer(self, message: Message, send: Callable[[Message], None]) -> None:
         """Have the server's request answered, soon."""
-        if message["method"] in self.handlers:
-            self._open.append(message["id"])
-            self._handling.do(self._answer, message, send)
-        else:
-            self._refusing.do(self._answer, message, send)
+        self._open.append(message["id"])
+        worker = self._handling if message["method"] in self.handlers else self._refusing
+        worker.do(self._answer, message, send)
 
     def cancel(self, id: Any) -> None:
         """The server does not want the answer to this request of its own any more.
@@ -93,21 +91,17 @@ class Inbox:
             worker.close()
 
     def _answer(self, message: Message, send: Callable[[Message], None]) -> None:
-        id = message["id"]
+        reply = reply_to(message, self.handlers)
         try:
-            reply = reply_to(message, self.handlers)
-        except BaseException as problem:  # KeyboardInterrupt, say: whatever it is, the worker lives on
-            reply = _failed(id, problem)
-        if message["method"] in self.handlers:
-            try:
-                self._open.remove(id)
-            except ValueError:  # cancelled meanwhile
-                return
+            self._open.remove(message["id"])
+        except ValueError:  # cancelled meanwhile
+            return
         with suppress(McpError):  # the server that asked is gone, or does not listen
             try:
                 send(reply)
             except (TypeError, ValueError) as problem:  # a handler's answer that is no JSON
-                send(_failed(id, problem))
+                what = f"{type(problem).__name__}: {problem}"
+                send(jsonrpc.error(message["id"], INTERNAL_ERROR, what))
 
     def _tell(self, message: Message, report: Callable[[str, str, dict], Any]) -> None:
         method = message["method"]
@@ -118,37 +112,26 @@ class Inbox:
             report("process", what, {"event": "handler failed", "method": method})
 
 
-def _failed(id: Any, problem: BaseException) -> Message:
-    return jsonrpc.error(id, INTERNAL_ERROR, f"{type(problem).__name__}: {problem}")
-
-
 class Worker:
     """Runs jobs one after the other on one daemon thread, which starts with the first."""
 
     def __init__(self) -> None:
         self._jobs: queue.Queue = queue.Queue(MAX_WAITING)
-        self._lock = threading.Lock()
-        self._started = self._closed = False
+        self._first = threading.Lock()  # taken by the first job, and never given back
 
     def do(self, job: Callable[..., None], *arguments: Any) -> None:
         """Have `job(*arguments)` run soon. A job must not raise."""
-        with self._lock:
-            if self._closed:
-                return
-            if not self._started:
-                threading.Thread(target=_run, args=(self._jobs,), daemon=True).start()
-                self._started = True
         with suppress(queue.Full):
             self._jobs.put_nowait((job, arguments))
+        if self._first.acquire(blocking=False):
+            threading.Thread(target=_run, args=(self._jobs,), daemon=True).start()
 
     def close(self) -> None:
         """End the thread after the job it is at; the jobs that wait are dropped."""
-        with self._lock:
-            self._closed = True
         with suppress(queue.Empty):
             while True:
                 self._jobs.get_nowait()
-        self._jobs.put(None)
+        self._jobs.put_nowait(None)
 
 
 def _run(jobs: queue.Queue) -> None:

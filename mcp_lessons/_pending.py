@@ -35,6 +35,13 @@ class Waiting:
         """The request's method."""
         return self.message["method"]
 
+    @property
+    def token(self) -> Any:
+        """Its progress token, or None."""
+        match self.message:
+            case {"params": {"_meta": {"progressToken": token}}}:
+                return token
+
     def seconds_left(self) -> float:
         """Seconds until the deadline, never below 0."""
         return max(0.0, self._deadline - time.monotonic())
@@ -113,7 +120,7 @@ class Pending:
         """A notifications/progress with this token came: give its request more time."""
         with self._lock:
             for waiting in self._alive():
-                if _token(waiting.message) == token:
+                if token is not None and waiting.token == token:
                     waiting.extend()
 
     def end(self, make_error: Callable[[], McpError]) -> None:
@@ -143,13 +150,3 @@ class Pending:
         alive = [waiting for found in self._waiting.values() if (waiting := found()) is not None]
         self._waiting = {waiting.message["id"]: ref(waiting) for waiting in alive}
         return alive
-
-
-def _token(message: Message) -> Any:
-    match message:
-        case {"params": {"_meta": {"progressToken": token}}}:
-            return token
-    return _NO_TOKEN
-
-
-_NO_TOKEN = object()

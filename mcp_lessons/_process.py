@@ -34,6 +34,8 @@ QUIET_SECONDS = 0.2
 LONGEST_POLL = 0.5
 """Seconds after which a write that waits looks up, to see whether its pipe has been closed."""
 
+_FLAGS = subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.CREATE_NO_WINDOW if WINDOWS else 0
+
 
 class Child:
     """A running process: unbuffered pipes, a group of its own, an end that nothing can postpone."""
@@ -44,12 +46,14 @@ class Child:
         """Start `command`. TransportError, with the reason, when that cannot be done."""
         environment = child_environment(env)
         program = find_program(command[0], environment, cwd)
-        self._ending, self._ring = (None, None) if WINDOWS else _pipe()
+        self._ending = self._ring = None
         try:
+            if not WINDOWS:
+                self._ending, self._ring = os.pipe()
             self.popen = subprocess.Popen(
                 [program, *command[1:]],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                bufsize=0, cwd=cwd, env=environment, **_group_options(),
+                bufsize=0, cwd=cwd, env=environment, start_new_session=True, creationflags=_FLAGS,
             )  # fmt: skip
         except (OSError, ValueError) as problem:
             self._close_bell()
@@ -202,19 +206,6 @@ class _Output:
 
     def _is_quiet(self) -> bool:
         return time.monotonic() > self.drain_until or not self._data.poll(QUIET_SECONDS * 1000)
-
-
-def _pipe() -> tuple[int, int]:
-    try:
-        return os.pipe()
-    except OSError as problem:
-        raise TransportError(f"cannot start another process: {problem}") from problem
-
-
-def _group_options() -> dict:
-    if WINDOWS:
-        return {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.CREATE_NO_WINDOW}
-    return {"start_new_session": True}
 
 
 def _wait_until_writable(fd: int, seconds: float) -> None:

@@ -15,6 +15,7 @@ from _thread import start_new_thread
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from . import _checks, jsonrpc
@@ -127,10 +128,10 @@ class Client:
 
     def _server_changed(self, change: dict[str, Any]) -> None:
         if change["event"] == "exited":
-            status, stderr = change["status"], change["stderr"]
-            self._pending.end(lambda: ServerExited(self.name, status, stderr))
+            self._pending.end(partial(ServerExited, self.name, change["status"], change["stderr"]))
         elif change["event"] == "stdout closed":
-            self._pending.end(lambda: TransportError(f"{self.name!r} closed its stdout and runs on, unheard"))
+            why = f"{self.name!r} closed its stdout and runs on, unheard"
+            self._pending.end(partial(TransportError, why))
 
     # Requests
 
@@ -321,7 +322,7 @@ class Client:
 
     def close(self) -> None:
         """Hang up, from any thread and as often as you like. Calls that wait get a TransportError."""
-        self._pending.end(lambda: TransportError(f"the client of {self.name!r} is closed"))
+        self._pending.end(partial(TransportError, f"the client of {self.name!r} is closed"))
         self._finalizer.detach()
         self._inbox.close()
         with self._starting:  # a start that is under way ends first

@@ -25,8 +25,6 @@ INTERNAL_ERROR = -32603
 
 LONGEST_MESSAGE = 10_000
 """Characters of a server's error message that are kept."""
-MOST_SENTENCES = 20
-"""Problems of one kind that somebody may want to read."""
 
 
 def brief(value: Any, limit: int = 200) -> str:
@@ -43,7 +41,7 @@ def brief(value: Any, limit: int = 200) -> str:
     return text[:limit].encode("utf-8", "replace").decode()
 
 
-def at_most(sentences: list[str], most: int = MOST_SENTENCES) -> list[str]:
+def at_most(sentences: list[str], most: int = 20) -> list[str]:
     """The first sentences, and how many more there are.
 
     >>> at_most(["a", "b", "c"], 1)

@@ -154,17 +154,13 @@ class Traffic:
         with self._lock:
             event = Event(next(self._seq), self._clock() - self._began, *fields)
             self._keep(event)
-            if self._subscribers:
-                self._tell_all(event)
+            try:
+                self._telling = threading.get_ident()
+                for subscriber in self._subscribers:
+                    self._tell(subscriber, event)
+            finally:
+                self._telling = None
         return event
-
-    def _tell_all(self, event: Event) -> None:
-        try:
-            self._telling = threading.get_ident()
-            for subscriber in self._subscribers:
-                self._tell(subscriber, event)
-        finally:
-            self._telling = None
 
     def _tell(self, subscriber: Callable[[Event], None], event: Event) -> None:
         try:
