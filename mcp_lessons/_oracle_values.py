@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -93,6 +94,7 @@ class Rule(NamedTuple):
         return cls(name, needed, type, kinds, list(enum), schema.get("default", MISSING), inside, items)
 
 
+@lru_cache(10_000)
 def words(text: str) -> frozenset[str]:
     """The telling words of a text or a name, cut to their stems: "listFiles" -> {"list", "fil"}."""
     split = re.findall(r"[^\W_]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text).lower())
@@ -139,9 +141,9 @@ def clauses(text: str, choices: dict[str, str], known: frozenset[str]) -> list[C
 def find(rule: Rule, values: list[Value], used: list[Value]) -> Any:
     """The best of `values` for one parameter, which is then added to `used`; else MISSING."""
     least = 0 if rule.needed or rule.enum else 3  # what may be left out must be named
-    fits = [value for value in values if value not in used and fitness(rule, value) >= least]
+    fits = [(fit, value) for value in values if value not in used and (fit := fitness(rule, value)) >= least]
     if fits:
-        best = max(fits, key=lambda value: fitness(rule, value))
+        best = max(fits, key=lambda pair: pair[0])[1]
         used.append(best)
         same = [choice for choice in rule.enum if str(choice).lower() == str(best.value).lower()]
         as_text = rule.type == "string" and best.kind == "number"
@@ -165,9 +167,11 @@ def fitness(rule: Rule, value: Value) -> float:
         fits = re.search(r"[/\\]|^\w+\.\w+$", value.value) is not None
     else:
         fits = value.kind != "choice" if rule.kinds is None else value.kind in rule.kinds
+    if not fits:
+        return -1
     named = words(rule.name) | _set(re.sub("[^a-z]", " ", rule.name.lower()))
     ours, theirs = (START, END) if named & START else (END, START) if named & END else (_set(""), _set(""))
-    if not fits or (value.cues & theirs and not value.cues & ours):
+    if value.cues & theirs and not value.cues & ours:
         return -1
     score = {"text": 2.0, "name": 1.0 if rule.kinds else 1.5, "path": 1.0}.get(value.kind, 0.5)
     score += 3 * len(words(rule.name) & value.cues) + 5 * bool(value.cues & ours)
