@@ -15,11 +15,13 @@ SHELTER_SECONDS = 5.0
 
 
 def sheltered(work: Callable[..., None]) -> Callable[..., None]:
-    """A decorator: `work` runs on a thread of its own, is waited for, and raises here what it raised.
-    Ctrl-C ends the wait when the work is done."""
+    """A decorator: called on the main thread, `work` runs on another, is waited for, and raises here what it
+    raised. Ctrl-C ends the wait when the work is done."""
 
     @wraps(work)
     def wait_for_work(*arguments: object) -> None:
+        if threading.current_thread() is not threading.main_thread():
+            return work(*arguments)
         box: SimpleQueue[BaseException | None] = SimpleQueue()
 
         def run() -> None:

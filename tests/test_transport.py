@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 import weakref
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -388,6 +389,19 @@ def test_closing_what_was_never_opened_does_nothing_and_it_stays_closed():
     with pytest.raises(TransportError, match="the client of 's' is closed"):
         client.initialize()
     assert client.connection is None and not client.alive
+
+
+@pytest.mark.parametrize("when", ["spawned", "reply", "exited"])
+def test_a_subscriber_may_close_the_client_whenever_it_is_told(when):
+    with client_of(tiny(ECHO)) as client:
+        client.traffic.subscribe(
+            lambda event: when in (event.kind, (event.body or {}).get("event")) and client.close()
+        )
+        with suppress(TransportError):
+            client.initialize()
+        client.close()
+        assert not client.alive
+    wait_until(lambda: steps(client.traffic)[-1] == "exited")
 
 
 @pytest.mark.parametrize("when", ["spawned", "received", "exited"])
