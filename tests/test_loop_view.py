@@ -389,6 +389,16 @@ def test_the_table_shows_hostile_text_as_text() -> None:
     assert "⟨U+001B⟩" in table.text
 
 
+def test_in_the_table_a_turn_stands_once_beside_its_calls_and_its_end() -> None:
+    session = Session()
+    session.asks()
+    session.answers("", ("c1", "calc__add", "{}"), ("c2", "files__read", "{}"))
+    session.ends("max_turns")
+    html = LoopView(session.traffic).snapshot().html
+    assert html.count('rowspan="3"') == 2
+    assert [html.count(tag) for tag in ("<tr>", "Turn\N{NO-BREAK SPACE}1", "<td")] == [4, 1, 8]
+
+
 def test_two_runs_give_the_same_table_whatever_else_the_servers_wrote() -> None:
     quiet, loud = a_session(), Session()
     loud.wires["files"]("stderr", "INFO starting")

@@ -124,18 +124,25 @@ def _html(head: str, turns: Sequence[JSON], several: bool) -> str:
         f'<th align="left" style="text-align:left">{escape(names[key])}</th>'
         for key in ("turn", "sent", "call", "outcome")
     )
-    rows = []
-    for turn in turns:
-        first = (escape(_name(turn, several)), escape(sent(turn)))
-        lines = _lines(turn) + ([(_end(turn), "")] if turn["end"] else [])
-        for number, (left, right) in enumerate(lines or [("", "")]):
-            cells = (*(first if number == 0 else ("", "")), escape(left), escape(right))
-            rows.append(
-                "<tr>"
-                + "".join(f'<td align="left" style="text-align:left">{cell}</td>' for cell in cells)
-                + "</tr>"
-            )
+    rows = "".join(_html_turn(turn, several) for turn in turns)
     return (
         f"<table><caption>{escape(head)}</caption><thead><tr>{header}</tr></thead>"
-        f"<tbody>{''.join(rows)}</tbody></table>"
+        f"<tbody>{rows}</tbody></table>"
+    )
+
+
+def _html_turn(turn: JSON, several: bool) -> str:
+    """The rows of one turn: its name and what was sent stand once, beside all that came of it."""
+    lines = _lines(turn) + ([(_end(turn), "")] if turn["end"] else [])
+    lines = lines or [("", "")]
+    name = _name(turn, several).replace(" ", "\N{NO-BREAK SPACE}")
+    first = "".join(_cell(text, rows=len(lines)) for text in (name, sent(turn)))
+    rest = ["".join(map(_cell, line)) for line in lines]
+    return "".join(f"<tr>{row}</tr>" for row in [first + rest[0], *rest[1:]])
+
+
+def _cell(text: str, rows: int = 1) -> str:
+    span = f' rowspan="{rows}"' if rows > 1 else ""
+    return (
+        f'<td align="left" valign="top"{span} style="text-align:left;vertical-align:top">{escape(text)}</td>'
     )
