@@ -129,8 +129,8 @@ export function took(entry) {
 
 /** What the lines mean. */
 export function legend() {
-  const line = (style) => svg("svg", { class: "mt-sample", width: 40, height: 12, "aria-hidden": "true" },
-    svg("g", { class: `mt-arrow mt-${style}` }, svg("path", { class: "mt-stem", d: `M1 6.5H${style === "request" ? 30 : 38}` }), head(39, 6.5, 1, style, false, 1)));
+  const line = (style) => svg("svg", { class: "mt-sample", width: 34, height: 12, "aria-hidden": "true" },
+    svg("g", { class: `mt-arrow mt-${style}` }, svg("path", { class: "mt-stem", d: `M1 6.5H${style === "request" ? 25 : 32}` }), head(33, 6.5, 1, style, false, 1)));
   const box = (name) => el("span", { class: `mt-sample-${name}`, "aria-hidden": "true" });
   return el("div", { class: "mt-legend" }, [["request", line("request")], ["reply", line("reply")], ["notification", line("notification")], ["note", box("note")], ["working", box("working")]]
     .map(([name, sample]) => el("span", {}, sample, el("span", { text: T.legend[name] }))));
