@@ -193,10 +193,8 @@ class Client:
     def _send(self, message: Message, timeout: float | None = None) -> None:
         timeout = self.timeout if timeout is None else timeout
         _checks.check_message(message)
-        if (
-            self.traffic.is_telling()
-        ):  # the record is locked: another sender might wait for it, and we for him
-            raise RuntimeError("a subscriber of the record must not send: give the client handlers={…}")
+        if self.traffic.is_telling():  # whoever sends waits for the record, which we hold, and we for him
+            raise TransportError("a subscriber of the record must not send: give the client handlers={…}")
         try:
             self.transport.send(message, timeout)
         except TimeoutError as problem:

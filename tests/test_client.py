@@ -759,6 +759,12 @@ def test_structured_content_that_breaks_its_schema_is_a_warning_and_the_result_s
             assert echo(client) == "hello"
 
 
+def test_an_output_schema_whose_pattern_never_ends_delays_nothing():
+    with connected("output_schema_endless") as client:
+        client.list_tools()
+        assert echo(client) == "hello"
+
+
 @pytest.mark.parametrize(
     "schema", [{"type": "nonsense"}, {"$ref": "http://127.0.0.1:9/x"}, {"pattern": "("}, DEEP]
 )

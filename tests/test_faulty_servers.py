@@ -503,6 +503,9 @@ def test_an_output_schema_is_declared_and_not_kept():
         assert session(name).result(2)["tools"][0]["outputSchema"]["required"] == ["text"]
     assert "structuredContent" not in session("output_schema_missing").result(3)
     assert session("output_schema_broken").result(3)["structuredContent"] == {"text": 42}
+    endless = session("output_schema_endless")
+    assert endless.result(2)["tools"][0]["outputSchema"]["properties"]["text"]["pattern"] == "^(a+)+$"
+    assert endless.result(3)["structuredContent"]["text"].endswith("a!")
 
 
 def test_values_that_json_does_not_have_or_python_does_not_like():

@@ -141,6 +141,17 @@ class OutputSchemaBroken(OutputSchemaMissing):
         return text(said) | {"structuredContent": {"text": 42}}
 
 
+class OutputSchemaEndless(OutputSchemaMissing):
+    """echo declares an outputSchema whose pattern takes years to try on what it returns."""
+
+    def __init__(self, seconds: float = 2.5) -> None:
+        super().__init__(seconds)
+        self.tools[0]["outputSchema"]["properties"] = {"text": {"type": "string", "pattern": "^(a+)+$"}}
+
+    def echo(self, said: str) -> Any:
+        return text(said) | {"structuredContent": {"text": "a" * 60 + "!"}}
+
+
 class StructuredNotAnObject(_Echo):
     """echo returns a list as structuredContent."""
 
