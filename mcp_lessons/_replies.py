@@ -109,7 +109,9 @@ class Reply:
     def check(self, llm: Any, stream: bool) -> None:
         """ModelError for a reply that holds nothing, or a stream that ended in the middle."""
         if self._empty or self.finish_reason == "error":
-            said = str(_get(self._last, "error") or self._last or "nothing")[:300]
+            dump = getattr(self._last, "model_dump", lambda **_: self._last)
+            last = dump(exclude_unset=True, warnings=False)
+            said = str(_get(last, "error") or last or "nothing")[:300]
             raise model_error(llm, ValueError(f"the reply is no chat completion: {said}"))
         if stream and not self.finish_reason and self.usage is None:
             raise model_error(llm, ValueError("the stream ended before the reply was complete"))
@@ -202,7 +204,7 @@ def _list(value: Any) -> list[Any]:
 def _text(content: Any) -> str:
     """Text that stands alone, in an object, or in the parts of a list."""
     match content:
-        case str() | int() | float():
+        case str() | int() | float() if not isinstance(content, bool):
             return utf8(str(content))
         case list():
             return "".join(map(_text, content))

@@ -348,7 +348,7 @@ def test_the_old_function_call_is_a_call(toolbox: Toolbox) -> None:
 @pytest.mark.parametrize(
     ("content", "answer"),
     [(None, ""), ("", ""), ([{"type": "text", "text": "a"}, {"type": "text", "text": "b"}], "ab"), (7, "7"),
-     ([{"type": "thinking", "thinking": "hm"}, None, "x"], "x"), ({"type": "text", "text": "y"}, "y"),
+     (False, ""),     ([{"type": "thinking", "thinking": "hm"}, None, "x"], "x"), ({"type": "text", "text": "y"}, "y"),
      ("half \ud800 pair", "half \ufffd pair")],
 )  # fmt: skip
 def test_content_of_any_form_is_read(toolbox: Toolbox, content: Any, answer: str) -> None:
@@ -733,6 +733,7 @@ def test_the_record_holds_every_request_every_reply_and_the_end(toolbox: Toolbox
         (Answer(b"<html>welcome</html>"), ["http://127.0.0.1"]),
         (message(finish_reason="error", content="It "), ["no chat completion"]),
         (Answer(b"{}"), ["no chat completion"]),
+        (Answer(b'{"detail": "Not Found"}'), ["no chat completion: {'detail': 'Not Found'}"]),
         (Answer(b"[]"), ["no chat completion"]),
         (Answer(b"null"), ["no chat completion"]),
         (Answer(b'{"choices": []}'), ["no chat completion"]),
