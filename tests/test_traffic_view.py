@@ -18,8 +18,10 @@ from mcp_lessons.views import TrafficView
 from mcp_lessons.views import _bundle as bundled_from
 from mcp_lessons.views import _rows as rows_module
 from mcp_lessons.views._bundle import bundle
+from mcp_lessons.views._exchanges import exchanges
 from mcp_lessons.views._redact import redact, redacted
 from mcp_lessons.views._text import visible
+from mcp_lessons.views._words import words
 
 VIEWS = Path(bundled_from.__file__).parent
 FORBIDDEN = re.compile(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|srcdoc|eval\(|new Function")
@@ -92,6 +94,45 @@ def test_the_page_quotes_the_same_text() -> None:
     command = ["node", "--no-warnings", "--input-type=module", "-e", script, (VIEWS / "words.js").as_uri()]
     run = subprocess.run([*command, json.dumps(ARGUMENTS)], capture_output=True, text=True, check=True)
     assert ", ".join(line[1:-1] for line in run.stdout.splitlines()) == AS_CODE
+
+
+PAIRS = """
+const { Store } = await import(process.argv[1]);
+const { words } = await import(process.argv[2]);
+const [store, chunks] = [new Store(), []];
+for await (const chunk of process.stdin) chunks.push(chunk);
+store.reset({ servers: [], rows: JSON.parse(Buffer.concat(chunks).toString()) });
+const told = ({ flags }) => flags.filter((flag) => ["orphan", "null-id", "id-type", "repeated-id", "second-reply"].includes(flag));
+const read = (entry) => [entry.seq, entry.partner?.seq ?? null, told(entry), words(entry).word];
+console.log(JSON.stringify(store.entries.map(read)));
+"""  # noqa: E501
+
+
+def odd_ids() -> Traffic:
+    """Replies whose ids are not quite those of their requests, beside all that is hostile."""
+    traffic = hostile_traffic()
+    wire = traffic.recorder("odd ids")
+    for id, back in ((1, '"1"'), (2, "2.0"), (3, "null"), (4, "4"), (4, "4"), (5, "6")):
+        ask(wire, id, "ping")
+        wire("received", f'{{"jsonrpc":"2.0","id":{back},"result":{{}}}}')
+    wire("received", '{"jsonrpc":"2.0","id":4,"result":{}}')
+    return traffic
+
+
+def test_the_page_pairs_the_same_and_names_each_message_by_the_same_word() -> None:
+    traffic = odd_ids()
+    command = ["node", "--no-warnings", "--input-type=module", "-e", PAIRS]
+    modules = [(VIEWS / name).as_uri() for name in ("record.js", "words.js")]
+    rows = rows_module.dumps(rows_module.rows(list(traffic)))
+    run = subprocess.run([*command, *modules], input=rows, capture_output=True, text=True, check=True)
+    expected = {}
+    for one in exchanges(traffic):
+        reply = one.reply and one.reply.seq
+        expected[one.first.seq] = [one.first.seq, reply, one.flags, words(one.first)[0]]
+        if one.reply is not None:
+            odd = [one.odd] if one.odd else []
+            expected[reply] = [reply, one.first.seq, odd, words(one.reply)[0]]
+    assert json.loads(run.stdout) == [expected[event.seq] for event in traffic]
 
 
 def test_which_connection_was_faster_makes_no_difference() -> None:

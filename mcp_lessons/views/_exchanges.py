@@ -118,4 +118,6 @@ def _key(event: Event) -> Key:
 
 
 def _id_text(id: Any) -> str:
+    if isinstance(id, float) and id.is_integer():
+        id = int(id)  # 3.0 is 3, for the client as for JSON
     return json.dumps(id, default=str)

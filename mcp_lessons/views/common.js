@@ -19,8 +19,8 @@ export function hasHidden(text) {
 
 /** At most `limit` characters of `text`, on one line. */
 export function shorten(text, limit) {
-  const line = String(text).slice(0, limit * 4).replace(/\s+/g, " ").trim();
-  return line.length <= limit && text.length <= limit * 4 ? line : line.slice(0, limit - 1).trimEnd() + "…";
+  const line = String(text).slice(0, limit * 4).replace(/[^\S\ufeff]+/g, " ").replace(/^ | $/g, ""); // U+FEFF is to be seen
+  return line.length <= limit && text.length <= limit * 4 ? line : line.slice(0, limit - 1).replace(/[\ud800-\udbff]$/, "").trimEnd() + "…"; // no half of a character
 }
 
 /** The sentence `template` with each `{name}` replaced from `values`. */

@@ -16,7 +16,7 @@ function describe(entry) {
   if (entry.kind === "model") return ofModel(entry);
   if (entry.kind === "process") return ofProcess(entry.body ?? {}, entry.raw);
   if (entry.kind === "tools") return ofToolbox(entry.body ?? {});
-  if (entry.kind === "http") return { word: T.kinds.http, text: entry.body?.status ? String(entry.body.status) : shorten(entry.raw, LONG), mark: "" };
+  if (entry.kind === "http") return { word: T.kinds.http, text: entry.body?.status ? text(entry.body.status) : shorten(entry.raw, LONG), mark: "" };
   if (entry.role === "reply") return ofReply(entry);
   if (entry.role === "request" || entry.kind === "notification") return { word: shorten(entry.method, 80), text: ofCall(entry), mark: "" };
   return { word: own(T.kinds, entry.kind) ?? entry.kind, text: shorten(entry.raw, LONG), mark: "" };

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
-import { grouped, visible } from "../../mcp_lessons/views/common.js";
+import { grouped, shorten, visible } from "../../mcp_lessons/views/common.js";
 import { explain } from "../../mcp_lessons/views/explain.js";
 import { mermaidText, redact, toJsonl, toMermaid } from "../../mcp_lessons/views/exporting.js";
 import { ends } from "../../mcp_lessons/views/layout.js";
@@ -138,6 +138,8 @@ test("each fault is explained in its own words", () => {
 });
 
 test("hidden characters are shown by their number, also halves of characters", () => {
+  assert.equal(shorten("\ufeff a \n b ", 9), "\ufeff a b");
+  assert.equal(shorten("ab\u{1f600}cde", 4), "ab…");
   assert.equal(visible("a\u200b\u202e\ud800\u{1f600}"), "a⟨U+200B⟩⟨U+202E⟩⟨U+D800⟩\u{1f600}");
 });
 
