@@ -348,7 +348,8 @@ def test_the_old_function_call_is_a_call(toolbox: Toolbox) -> None:
 @pytest.mark.parametrize(
     ("content", "answer"),
     [(None, ""), ("", ""), ([{"type": "text", "text": "a"}, {"type": "text", "text": "b"}], "ab"), (7, "7"),
-     (False, ""),     ([{"type": "thinking", "thinking": "hm"}, None, "x"], "x"), ({"type": "text", "text": "y"}, "y"),
+     (False, ""), ([{"type": "thinking", "thinking": "hm"}, None, "x"], "x"),
+     ({"type": "text", "text": "y"}, "y"),
      ("half \ud800 pair", "half \ufffd pair")],
 )  # fmt: skip
 def test_content_of_any_form_is_read(toolbox: Toolbox, content: Any, answer: str) -> None:
