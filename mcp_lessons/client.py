@@ -18,22 +18,12 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from . import _checks, jsonrpc
+from . import _checks, errors, jsonrpc
 from ._handlers import Handler, Inbox, Worker, capabilities_of, params_of
 from ._pending import PROGRESS_LIMIT, Pending, Waiting
 from ._threads import sheltered
 from .eras import LEGACY_VERSIONS, LegacyEra, agree_on_version, refused_handshake
-from .errors import (
-    METHOD_NOT_FOUND,
-    McpError,
-    McpWarning,
-    ProtocolError,
-    RequestTimeout,
-    RpcError,
-    ServerExited,
-    TransportError,
-    at_most,
-)
+from .errors import METHOD_NOT_FOUND, McpError, ProtocolError, RequestTimeout, RpcError, TransportError
 from .jsonrpc import Message
 from .results import ServerInfo, Tool, ToolResult
 from .traffic import Event, Recorder, Traffic
@@ -128,7 +118,7 @@ class Client:
 
     def _server_changed(self, change: dict[str, Any]) -> None:
         if change["event"] == "exited":
-            self._pending.end(partial(ServerExited, self.name, change["status"], change["stderr"]))
+            self._pending.end(partial(errors.ServerExited, self.name, change["status"], change["stderr"]))
         elif change["event"] == "stdout closed":
             why = f"{self.name!r} closed its stdout and runs on, unheard"
             self._pending.end(partial(TransportError, why))
@@ -350,8 +340,8 @@ class Client:
         return f"; it printed, beside messages: {list(self._noise)}" if self._noise else ""
 
     def _warn(self, about: str, *problems: str) -> None:
-        text = f"{self.name}: {about} {'; '.join(at_most(list(problems)))}"
-        warnings.warn(text, McpWarning, stacklevel=3)
+        text = f"{self.name}: {about} {'; '.join(errors.at_most(list(problems)))}"
+        warnings.warn(text, errors.McpWarning, stacklevel=3)
 
 
 def _weakly(client: Client, otherwise: Recorder) -> Callable[..., None]:
