@@ -47,7 +47,7 @@ export function mount(root, store, { signal }) {
     const focused = body.contains(document.activeElement) ? document.activeElement : null;
     const nodes = runs.map((run, i) => runNode(run, runs.length, i === runs.length - 1, at));
     cache = at.fresh;
-    foot.replaceChildren(legend(turns, indexOf), el("p", { class: "ml-dim", text: `${fill(T.scale, { n: number(at.scale) })} ${T.estimateHow}` }));
+    foot.replaceChildren(legend(turns, indexOf), el("p", { class: "ml-dim", text: `${fill(T.scale, { n: number(at.scale) })} ${T.estimateHow}` }), el("p", { class: "ml-dim", text: T.keys }));
     const atEnd = scroll.firstChild && scroll.scrollHeight - scroll.scrollTop - scroll.clientHeight < 4;
     scroll.classList.toggle("mo-long", turns.length > LONG);
     sync(scroll, nodes);

@@ -54,7 +54,7 @@ export function mount(root, store, { signal }) {
     const indexes = now.list.servers.map(({ server }) => indexOf(server));
     const charts = kept.charts(JSON.stringify([now.list.servers, now.list.steps, now.list.steps_dropped, indexes]), () => el("div", { class: "mb-charts" },
       costBar(now.list, indexOf), growthChart(now.list, indexOf, ({ seq }) => choose(seq))));
-    foot.textContent = [T.estimateHow, now.list.measured ? T.measuredHow : ""].join(" ").trim();
+    foot.textContent = [T.estimateHow, now.list.measured ? T.measuredHow : "", T.keys].filter(Boolean).join(" ");
     table.update(now.list, now.name, now.lists, chosen.query);
     sync(body, [kept.warnings(JSON.stringify(now.list.warnings), () => warnings(now.list)), charts, table.node, foot]);
     mark(selected.seq, selected.about);

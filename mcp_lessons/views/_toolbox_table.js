@@ -145,7 +145,8 @@ export function toolTable({ indexOf, onquery, choose }) {
       if (!data) continue;
       const [tool] = data;
       const is = about ? tool.server === about.server && tool.tool === about.tool : seq !== null && tool.advertised_seq === seq;
-      row.setAttribute("aria-selected", String(is));
+      if (is) row.setAttribute("aria-selected", "true");
+      else row.removeAttribute("aria-selected"); // "false" would be said of every row
     }
   }
 
