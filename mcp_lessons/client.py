@@ -337,7 +337,10 @@ class Client:
                 self._warn(f"the tool {name[:80]!r}:", problem)
 
     def _overheard(self) -> str:
-        return f"; it printed, beside messages: {list(self._noise)}" if self._noise else ""
+        """What may say why no reply came: on stdout always, on stderr while the server is starting."""
+        starting = self.server is None
+        said = [*self._noise, *(getattr(self.transport, "stderr", ()) if starting else ())]
+        return f"; it printed, beside messages: {[line[:200] for line in said[-5:]]}" if said else ""
 
     def _warn(self, about: str, *problems: str) -> None:
         text = f"{self.name}: {about} {'; '.join(errors.at_most(list(problems)))}"

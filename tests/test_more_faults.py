@@ -326,9 +326,12 @@ def test_odd_parts_of_a_handshake_are_taken_as_empty():
 
 
 def test_a_mute_server_ends_the_handshake_at_its_deadline():
-    with client_of(tiny("while read(): pass")) as client:
+    code = "print('log in at http://127.0.0.1:9', file=sys.stderr, flush=True)\nwhile read(): pass"
+    with client_of(tiny(code)) as client:
+        client.start()
+        wait_until(lambda: client.transport.stderr)
         began = time.monotonic()
-        with pytest.raises(RequestTimeout, match="no reply to 'initialize'"):
+        with pytest.raises(RequestTimeout, match="no reply to 'initialize' .*'log in at http://127.0.0.1:9'"):
             client.initialize(timeout=T)
         assert time.monotonic() - began < T + PROMPT and is_gone(pid_of(client))
 
