@@ -103,6 +103,10 @@ def _ask_once(ask_v2: Callable[[Any, Any], Any], process: Any, id: int, fault: s
         )
     if process.stdin.closed:
         return "your function closed stdin, so nothing more can be asked. Leave it open."
+    return _about_the_answer(answer, id, fault)
+
+
+def _about_the_answer(answer: Any, id: int, fault: str) -> str | None:
     if answer is None:
         return f"your function returned None. Return the reply: the object with the id {id}."
     if isinstance(answer, str):
