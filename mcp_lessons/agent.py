@@ -91,11 +91,8 @@ def run_agent(
 def opening(question: str | list[Message], system: str | None) -> list[Message]:
     """The messages to begin with: a copy of the caller's, with text in each, and `system` first."""
     messages = [{"role": "user", "content": question}] if isinstance(question, str) else question
-    if (
-        not isinstance(messages, list)
-        or not messages
-        or not all(isinstance(m, dict) and "role" in m for m in messages)
-    ):
+    is_list = isinstance(messages, list) and all(isinstance(m, dict) and "role" in m for m in messages)
+    if not messages or not is_list:
         raise ValueError(f"the question must be a text or a list of messages, not {question!r:.100}")
     messages = json.loads(utf8(json.dumps(messages, ensure_ascii=False)))
     if system is not None:

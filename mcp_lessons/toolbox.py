@@ -246,10 +246,8 @@ def _schemas(table: Mapping[str, Entry]) -> list[dict[str, Any]]:
 
 
 def _event(cause: str, table: Mapping[str, Entry]) -> dict[str, Any]:
-    origins = {
-        name: {"server": entry.server, "tool": entry.tool, "connection": entry.connection}
-        for name, entry in table.items()
-    }
+    whose = ("server", "tool", "connection")
+    origins = {name: {key: getattr(entry, key) for key in whose} for name, entry in table.items()}
     return {"cause": cause, "schemas": _schemas(table), "origins": origins}
 
 
