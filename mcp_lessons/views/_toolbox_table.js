@@ -87,6 +87,14 @@ export function toolTable({ indexOf, onquery, choose }) {
     const entry = cache.get(key);
     show(entry, key);
     if (entry.detail && !entry.detail.isConnected) entry.row.after(entry.detail);
+    if (to && entry.detail) reveal(entry.row, entry.detail);
+  }
+
+  /** Scroll a long table as far as it takes to see `detail`, and no further than `row` stays in sight. */
+  function reveal(row, detail) {
+    const box = node.getBoundingClientRect();
+    const over = detail.getBoundingClientRect().bottom - box.bottom, room = row.getBoundingClientRect().top - box.top - columns.offsetHeight;
+    node.scrollTop += Math.max(0, Math.min(over, room));
   }
 
   function clicked(event) {

@@ -41,9 +41,9 @@ export function stepSentence(step) {
   return [sentence, ...moved].join(", ");
 }
 
-/** A name that may be broken after its underscores, as texts and breaks. */
+/** A name that may be broken after its underscores and dots, as texts and breaks. */
 export function breakable(name) {
-  return name.split(/(?<=_)(?=[^_])/).flatMap((part, i) => (i ? [el("wbr"), part] : [part]));
+  return name.split(/(?<=[_.])(?=[^_.])/).flatMap((part, i) => (i ? [el("wbr"), part] : [part]));
 }
 
 /** 1234 as 1,234. */

@@ -6,7 +6,7 @@ from hostile import hostile_traffic
 from mcp_lessons.views import LoopView, ToolboxView, TrafficView
 
 from .conftest import Beside
-from .sessions import Session, calculator
+from .sessions import Session, calculator, tool
 
 # One selection
 
@@ -138,6 +138,22 @@ def test_in_forced_colours_errors_are_read_and_what_is_chosen_is_seen(beside: Be
     assert bad.evaluate("one => getComputedStyle(one).forcedColorAdjust") == "none"
     for chosen in (".mo-call.mo-chosen", ".mb-lists [aria-checked=true]"):
         assert page.locator(chosen).evaluate("one => getComputedStyle(one).outlineStyle") == "solid"
+
+
+def test_in_a_long_list_an_opened_tool_comes_into_sight(beside: Beside) -> None:
+    session = Session()
+    session.lists("many", [tool(f"tool_{number:02}", "Does a thing.") for number in range(60)])
+    page = beside(session.traffic, ToolboxView)
+    page.locator(".mb-tool").first.focus()
+    for _ in range(40):
+        page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    table, row, detail = (
+        page.locator(found).bounding_box() for found in (".mb-table", ".mb-tool[tabindex='0']", ".mb-open")
+    )
+    assert table and row and detail
+    assert table["y"] < row["y"]
+    assert detail["y"] + min(detail["height"], 200) <= table["y"] + table["height"] + 1
 
 
 # Hostile text
