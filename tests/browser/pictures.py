@@ -28,7 +28,7 @@ from mcp_lessons.views import LoopView, ToolboxView, TrafficView
 NOTEBOOKS = ROOT / "notebooks"
 FIGURES = NOTEBOOKS / "figures"
 LARGEST = 150_000
-"""Bytes of a lesson's picture: a page of lessons loads quickly."""
+"""Bytes of a picture: a page with several of them loads quickly."""
 
 
 Look = Callable[[Page, Traffic], None]
@@ -126,7 +126,7 @@ def photograph(context: BrowserContext, picture: Picture, traffic: Traffic) -> N
     page.close()
     size = (FIGURES / picture.file).stat().st_size
     print(f"{picture.file}: {size:,} bytes")
-    if picture.file.startswith("lesson") and size > LARGEST:
+    if size > LARGEST:
         raise SystemExit(f"{picture.file} is larger than {LARGEST:,} bytes: choose a smaller view")
 
 
