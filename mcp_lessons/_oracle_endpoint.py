@@ -93,6 +93,9 @@ class _Handler(BaseHTTPRequestHandler):
     def _send(self, status: int, body: dict[str, Any]) -> None:
         self._reply(status, "application/json", json.dumps(body))
 
+    def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
+        self._refuse(code, message or "this cannot be answered")
+
     def _refuse(self, status: int, message: str, param: str | None = None) -> None:
         error = {"message": message, "type": "invalid_request_error", "param": param, "code": None}
         self._send(status, {"error": error})

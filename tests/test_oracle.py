@@ -315,6 +315,14 @@ def test_unknown_paths_and_methods_are_refused(oracle):
         assert refusal.value.code == 404
 
 
+@pytest.mark.parametrize("line", [b"PUT /v1/models HTTP/1.1", b"no request at all, nor anything like it"])
+def test_what_is_no_request_of_the_api_gets_an_error_in_json(oracle, line):
+    with closing(socket.create_connection(("127.0.0.1", int(oracle.base_url.split(":")[2][:-3])), 5)) as raw:
+        raw.sendall(line + b"\r\n\r\n")
+        said = b"".join(iter(lambda: raw.recv(65536), b"")).decode()
+    assert json.loads(said[said.index("{") :])["error"]["type"] == "invalid_request_error"
+
+
 def test_what_is_unusual_and_right_is_taken(llm):
     messages = [
         {"role": "developer", "content": "be brief"},
@@ -516,18 +524,18 @@ def test_it_decides_something_for_whatever_it_is_asked(before, question, rule, s
 # Servers it has never seen
 
 
+def as_function(tool):
+    entry = function(tool["name"], tool.get("description", ""))
+    entry["function"]["parameters"] = tool["inputSchema"]
+    return entry
+
+
 @contextmanager
 def mounted(command, env=None):
     """A real server, as the tools of a request and a function that calls one."""
     with Client(StdioTransport(command, env=env), name="s", timeout=20) as client:
         client.initialize()
-        tools = [
-            {
-                "type": "function",
-                "function": {"name": t.name, "description": t.description, "parameters": t.input_schema},
-            }
-            for t in client.list_tools()
-        ]
+        tools = [as_function(tool.raw) for tool in client.list_tools()]
         yield tools, client.call_tool
 
 
@@ -593,6 +601,34 @@ def test_the_filesystem_server_reads_and_writes(llm, tmp_path):
         assert (home / "old.txt").read_text() == "good morning, all"
         answer, called = converse(llm, "Which directories am I allowed to access?", tools, call_tool)
         assert called == ["list_allowed_directories"] and str(home) in answer
+
+
+LISTED = {
+    "git": [
+        ("Show the git log of /srv/repo", "git_log", {"repo_path": "/srv/repo"}),
+        ('Create the branch "dew" in /srv/repo', "git_create_branch",
+         {"repo_path": "/srv/repo", "branch_name": "dew"}),
+        ('Commit /srv/repo with the message "fix the door"', "git_commit",
+         {"repo_path": "/srv/repo", "message": "fix the door"}),
+        ("What is the status of the repository /srv/repo?", "git_status", {"repo_path": "/srv/repo"}),
+    ],
+    "sqlite": [
+        ("List the tables", "list_tables", {}),
+        ('Describe the table "users"', "describe_table", {"table_name": "users"}),
+        ("Run the query `select 1`", "read_query", {"query": "select 1"}),
+    ],
+    "word": [('Create the document "report.docx"', "create_document", {"filename": "report.docx"})],
+    "grafana": [("List the datasources", "list_datasources", {})],
+    "fastmcp": [("Check the air at Ulm: its weather", "weather.check/v2", {"place": "Ulm"})],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LISTED)
+def test_the_tools_of_a_server_that_it_has_never_seen_are_chosen_and_filled(name):
+    said = json.loads((Path(__file__).parent / "tool_lists" / f"{name}.json").read_text("utf-8"))
+    tools = [as_function(tool) for reply in said["replies"] for tool in reply["tools"]]
+    for question, tool, arguments in LISTED[name]:
+        assert chosen(question, *tools) == [(tool, arguments)]
 
 
 # choose_llm
