@@ -52,8 +52,8 @@ def reason(problem: Exception, program: str) -> str:
         return "it is a folder"
     if isinstance(problem, FileNotFoundError) and Path(program).is_file():
         return "the interpreter that its first line names does not exist"
-    if isinstance(problem, PermissionError):
-        return f"it is not executable, or not for us ({problem})"
-    if isinstance(problem, OSError) and problem.errno == errno.ENOEXEC:
-        return "it is no program, and no script whose first line names one, as in #!/usr/bin/env python3"
-    return str(problem)
+    words = {
+        errno.EACCES: "it is not executable, or not for us",
+        errno.ENOEXEC: "it is no program, and no script whose first line names one (#!/usr/bin/env python3)",
+    }
+    return words.get(getattr(problem, "errno", 0), str(problem))

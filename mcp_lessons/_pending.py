@@ -42,20 +42,17 @@ class Waiting:
             case {"params": {"_meta": {"progressToken": token}}}:
                 return token
 
-    def seconds_left(self) -> float:
-        """Seconds until the deadline, never below 0."""
-        return max(0.0, self._deadline - time.monotonic())
-
     def reply(self) -> Message:
         """Block until the reply is there. RequestTimeout at the deadline; what ended the connection
         is raised here too (ServerExited, TransportError)."""
         while True:
+            left = self._deadline - time.monotonic()
             try:
-                item = self._box.get(timeout=min(self.seconds_left(), LOOK_UP_SECONDS))
+                item = self._box.get(timeout=max(0.0, min(left, LOOK_UP_SECONDS)))
             except Empty:
-                if self.seconds_left() == 0.0:
-                    raise RequestTimeout(f"no reply to {self.method!r} within {self.timeout:g} s") from None
-                continue
+                if left > 0:  # look once more: progress may have moved the deadline
+                    continue
+                raise RequestTimeout(f"no reply to {self.method!r} within {self.timeout:g} s") from None
             self._box.put(item)  # it stays: whoever asks again gets it again
             if isinstance(item, McpError):
                 raise item

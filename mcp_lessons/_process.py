@@ -46,10 +46,9 @@ class Child:
         """Start `command`. TransportError, with the reason, when that cannot be done."""
         environment = child_environment(env)
         program = find_program(command[0], environment, cwd)
-        self._ending = self._ring = None
+        self._bell: Sequence[int] = ()  # a pipe, rung when the process has ended
         try:
-            if not WINDOWS:
-                self._ending, self._ring = os.pipe()
+            self._bell = () if WINDOWS else os.pipe()
             self.popen = subprocess.Popen(
                 [program, *command[1:]],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -62,7 +61,7 @@ class Child:
         self.exited = threading.Event()
         self._unsent: deque[_Unsent] = deque()
         self._pipes, self._reaping = threading.Lock(), threading.Lock()
-        self._outputs = [_Output(pipe, self._ending) for pipe in (self.popen.stdout, self.popen.stderr)]
+        self._outputs = [_Output(pipe, self._bell) for pipe in (self.popen.stdout, self.popen.stderr)]
         self.read_stdout, self.read_stderr = (output.read for output in self._outputs)
         try:
             guard.add(self)
@@ -125,8 +124,8 @@ class Child:
             self.exited.set()
         for output in self._outputs:
             output.drain_until = time.monotonic() + DRAIN_SECONDS
-        if self._ring is not None:
-            os.write(self._ring, b"!")
+        for fd in self._bell[1:]:
+            os.write(fd, b"!")
         return status if known else None
 
     def terminate(self) -> None:
@@ -155,10 +154,9 @@ class Child:
                 signal_group(self.pid, name)
 
     def _close_bell(self) -> None:
-        for fd in (self._ending, self._ring):
-            if fd is not None:
-                os.close(fd)
-        self._ending = self._ring = None
+        for fd in self._bell:
+            os.close(fd)
+        self._bell = ()
 
 
 class _Unsent:
@@ -187,13 +185,13 @@ class _Unsent:
 class _Output:
     """One of the two pipes that a child writes to."""
 
-    def __init__(self, pipe: IO[bytes], ending: int | None) -> None:
-        self._pipe, self._ending, self.drain_until = pipe, ending, 0.0
+    def __init__(self, pipe: IO[bytes], bell: Sequence[int]) -> None:
+        self._pipe, self.drain_until = pipe, 0.0
         if not WINDOWS:
-            self._data, self._data_or_end = select.poll(), select.poll()
-            for poll in (self._data, self._data_or_end):
-                poll.register(pipe, select.POLLIN)
-            self._data_or_end.register(ending, select.POLLIN)
+            self._data, self._data_or_end, self._ending = select.poll(), select.poll(), bell[0]
+            self._data.register(pipe, select.POLLIN)
+            for source in (pipe, self._ending):
+                self._data_or_end.register(source, select.POLLIN)
 
     def read(self) -> bytes:
         """The next bytes, as soon as there are some; b"" at the end."""
