@@ -3,7 +3,7 @@
 import { el, fill, icon, plural, shorten } from "./common.js";
 import { announce, biggerButton, onAnnounced, recordWidget } from "./page.js";
 import { exportMenu } from "./_toolbox_menu.js";
-import { drawnWhenSeen, stateStore, sync } from "./_toolbox_store.js";
+import { drawnWhenSeen, scrollTo, stateStore, sync } from "./_toolbox_store.js";
 import { number } from "./_toolbox_words.js";
 import { duration } from "./words.js";
 import { merged, otherHalf, ownerOf, questionOf, runsOf, scaleOf, sums, turnName } from "./_loop_layout.js";
@@ -23,7 +23,7 @@ export function createStore() {
 /** Draws the view into `root` and keeps it up to date. */
 export function mount(root, store, { signal }) {
   const openContexts = new Set(), folds = new Map(), whole = new Set(), runNodes = new Map();
-  let chosen = null, cache = new Map();
+  let chosen = null, revealing = false, cache = new Map();
   const indexOf = (server) => store.servers.indexOf(server);
   const allTurns = () => [...(store.value ?? new Map()).values()];
   const facts = el("span", { class: "mo-facts" }), sumsSlot = el("span", { title: T.estimateHow });
@@ -52,8 +52,16 @@ export function mount(root, store, { signal }) {
     scroll.classList.toggle("mo-long", turns.length > LONG);
     sync(scroll, nodes);
     sync(body, [scroll, foot]);
-    if (atEnd && scroll.classList.contains("mo-long")) scroll.scrollTop = scroll.scrollHeight;
+    if (revealing) reveal();
+    else if (atEnd && scroll.classList.contains("mo-long")) scroll.scrollTop = scroll.scrollHeight;
     if (focused?.isConnected && focused !== document.activeElement) focused.focus({ preventScroll: true });
+  }
+
+  /** Bring what was chosen in another view into sight; it may stand in a run that is folded. */
+  function reveal() {
+    const found = scroll.querySelector(".mo-chosen, .mo-holds > summary");
+    if (found && scroll.classList.contains("mo-long")) scrollTo(scroll, found);
+    revealing = false;
   }
 
   function headCounts(turns, runs) {
@@ -80,6 +88,7 @@ export function mount(root, store, { signal }) {
     title.replaceChildren(el("b", { text: fill(T.run, { run }) }), el("span", { class: "mo-question", text: questionOf(turns).slice(0, 200) }), ...[stopped(turns.at(-1).end)].filter(Boolean), budget(turns.length, turns.at(-1).max_turns));
     sync(details, [title, bands]);
     details.open = open;
+    details.classList.toggle("mo-holds", !open && at.owner?.turn.run === run);
     return details;
   }
 
@@ -183,7 +192,7 @@ export function mount(root, store, { signal }) {
     links[to].focus();
   }
 
-  onAnnounced(() => store.record, root, signal, (seq) => { chosen = seq; wish(); });
+  onAnnounced(() => store.record, root, signal, (seq) => { chosen = seq; revealing = true; wish(); });
   const wish = drawnWhenSeen(root, signal, draw);
   signal.addEventListener("abort", store.subscribe(wish));
   draw();

@@ -87,7 +87,10 @@ export function mount(root, store, { signal }) {
   }
 
   root.addEventListener("keydown", keys);
-  onAnnounced(() => store.record, root, signal, mark);
+  onAnnounced(() => store.record, root, signal, (seq, about) => {
+    mark(seq, about);
+    table.reveal();
+  });
   signal.addEventListener("abort", store.subscribe(drawnWhenSeen(root, signal, draw)));
   draw();
 }

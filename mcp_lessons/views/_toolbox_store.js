@@ -47,6 +47,14 @@ export function sync(parent, nodes) {
   wanted.forEach((node, i) => { if (parent.childNodes[i] !== node) parent.insertBefore(node, parent.childNodes[i] ?? null); });
 }
 
+/** Scroll `box` as far as it takes to see the head of `node`, `below` pixels from its top; never the page around it. */
+export function scrollTo(box, node, below = 0) {
+  const outer = box.getBoundingClientRect(), inner = node.getBoundingClientRect();
+  const over = inner.bottom - outer.bottom, room = inner.top - outer.top - below;
+  if (room < 0) box.scrollTop += room;
+  else if (over > 0) box.scrollTop += Math.min(over, room);
+}
+
 /** A function that returns what `make()` returned last, until `print` (a text) changes. */
 export function remembering() {
   let known = null, node = null;

@@ -4,7 +4,7 @@ import { el, fill, icon, plural, serverClass, shorten, visible } from "./common.
 import { hatch, swatch } from "./_toolbox_charts.js";
 import { detail } from "./_toolbox_detail.js";
 import { grouped, prefixOf } from "./_toolbox_layout.js";
-import { sync } from "./_toolbox_store.js";
+import { scrollTo, sync } from "./_toolbox_store.js";
 import { badgeWords, breakable, findingWords, number, serverName } from "./_toolbox_words.js";
 import T from "./text/toolbox.json" with { type: "json" };
 
@@ -13,7 +13,7 @@ const NAME = 160;
 const LONG = 24; // from here on the table scrolls in itself
 const ICONS = { new: "plus", changed: "notification", removed: "close", "left-out": "close", unsent: "clock" };
 
-/** {node, search, update(list, name, lists, query), mark(seq, about)}: rows that did not change keep their elements, open as they are. */
+/** {node, search, update(list, name, lists, query), mark(seq, about), reveal()}: rows that did not change keep their elements, open as they are. */
 export function toolTable({ indexOf, onquery, choose }) {
   const open = new Set(), folded = new Set(); // keys of rows, and of groups
   let cache = new Map(), current = null, most = SHOWN_AT_ONCE, last = [];
@@ -87,14 +87,10 @@ export function toolTable({ indexOf, onquery, choose }) {
     const entry = cache.get(key);
     show(entry, key);
     if (entry.detail && !entry.detail.isConnected) entry.row.after(entry.detail);
-    if (to && entry.detail) reveal(entry.row, entry.detail);
-  }
-
-  /** Scroll a long table as far as it takes to see `detail`, and no further than `row` stays in sight. */
-  function reveal(row, detail) {
-    const box = node.getBoundingClientRect();
-    const over = detail.getBoundingClientRect().bottom - box.bottom, room = row.getBoundingClientRect().top - box.top - columns.offsetHeight;
-    node.scrollTop += Math.max(0, Math.min(over, room));
+    if (to && entry.detail && node.classList.contains("mb-long")) {
+      scrollTo(node, entry.detail, columns.offsetHeight);
+      scrollTo(node, entry.row, columns.offsetHeight);
+    }
   }
 
   function clicked(event) {
@@ -158,7 +154,13 @@ export function toolTable({ indexOf, onquery, choose }) {
     }
   }
 
-  return { node, search, update, mark };
+  /** Bring the first tool that is marked into sight. */
+  function reveal() {
+    const marked = node.querySelector(".mb-tool[aria-selected]");
+    if (marked && node.classList.contains("mb-long")) scrollTo(node, marked, columns.offsetHeight);
+  }
+
+  return { node, search, update, mark, reveal };
 }
 
 function sumsOf(list, server) {

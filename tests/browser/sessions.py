@@ -137,11 +137,11 @@ def calculator(end: bool = True) -> Session:
     session.asks()
     calls = ("calc__add", '{"a": 19, "b": 23}'), ("files__read_file", '{"path": "notes.txt"}')
     session.answers("", *calls, used=(470, 58))
-    _called(session, "calc", "add", {"a": 19, "b": 23}, 0, "42")
-    _called(session, "files", "read_file", {"path": "notes.txt"}, 1, LONG)
+    called(session, "calc", "add", {"a": 19, "b": 23}, 0, "42")
+    called(session, "files", "read_file", {"path": "notes.txt"}, 1, LONG)
     session.asks()
     session.answers("", ("calc__divide", '{"a": 1, "b": 0}'), ("files__frobnicate", "{}"), used=(700, 44))
-    _called(session, "calc", "divide", {"a": 1, "b": 0}, 0, "division by zero", is_error=True)
+    called(session, "calc", "divide", {"a": 1, "b": 0}, 0, "division by zero", is_error=True)
     id = session.asks_server("files", "tools/call", name="frobnicate", arguments={})
     error = {"code": -32602, "message": "Unknown tool: frobnicate"}
     session.say("files", "received", id=id, error=error)
@@ -162,7 +162,7 @@ def calculator(end: bool = True) -> Session:
     return session
 
 
-def _called(
+def called(
     session: Session, server: str, name: str, given: JSON, n: int, text: str, is_error: bool = False
 ) -> None:
     id = session.asks_server(server, "tools/call", name=name, arguments=given)

@@ -2,11 +2,13 @@
 
 import pytest
 from hostile import hostile_traffic
+from playwright.sync_api import Locator, Page
 
 from mcp_lessons.views import LoopView, ToolboxView, TrafficView
+from mcp_lessons.views._feed import shared
 
 from .conftest import Beside
-from .sessions import Session, calculator, tool
+from .sessions import Session, calculator, called, tool
 
 # One selection
 
@@ -31,6 +33,38 @@ def test_a_list_chosen_in_the_traffic_marks_its_tools_and_a_change_its_column(be
     page.locator(".mt-row[data-seq='6']").click()
     page.locator(".mb-step[aria-current=true]", has_text="files joins").wait_for()
     assert page.locator(".mb-tool[aria-selected=true]").count() == 0
+
+
+def test_what_is_chosen_elsewhere_comes_into_sight_in_a_long_loop_and_a_long_list(beside: Beside) -> None:
+    session = Session()
+    session.lists("many", [tool(f"tool_{number:02}", "Does a thing.") for number in range(60)])
+    session.begins("Folded.")
+    session.asks()
+    session.answers("No.")
+    session.begins("Count.", max_turns=30)
+    for _ in range(30):
+        session.asks()
+        session.answers("", ("many__tool_55", "{}"))
+        called(session, "many", "tool_55", {}, 0, "done")
+    page = beside(session.traffic, LoopView, ToolboxView)
+    page.locator(".mo-link").last.click()
+    marked = page.locator(".mb-tool[aria-selected=true]", has_text="tool_55")
+    marked.wait_for()
+    assert inside(page, ".mb-table", marked)
+    for seq, found in ((6, ".mo-turn.mo-chosen"), (5, ".mo-holds > summary")):
+        page.evaluate(_SELECT, [shared(session.traffic).record, seq])
+        page.locator(found).wait_for()
+        assert inside(page, ".mo-runs", page.locator(found))
+
+
+_SELECT = """([record, seq]) => document.dispatchEvent(
+  new CustomEvent("mcp-lessons-select", { detail: { record, seq, from: null, about: null } }))"""
+
+
+def inside(page: Page, box: str, one: Locator) -> bool:
+    outer, inner = page.locator(box).bounding_box(), one.bounding_box()
+    assert outer and inner
+    return outer["y"] - 1 <= inner["y"] and inner["y"] + 20 <= outer["y"] + outer["height"]
 
 
 # Keys
