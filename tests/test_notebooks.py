@@ -20,6 +20,7 @@ from project import ROOT
 from mcp_lessons.course import notebook
 from mcp_lessons.course.exercise import Exercise, exercises_of
 from mcp_lessons.course.refresh import refresh
+from mcp_lessons.course.scripted import Scripted, calls, says
 
 NOTEBOOKS = ROOT / "notebooks"
 LESSONS = {
@@ -319,6 +320,27 @@ def test_each_known_wrong_answer_gets_its_message(lesson: int, tmp_path: Path) -
             book.cells.insert(check + 1, new_code_cell(source, outputs=outputs, execution_count=1))
     run = strict(copied(lesson, tmp_path, book))
     assert run.returncode == 0, run.stdout
+
+
+def test_three_variables_run_lesson_6_on_an_endpoint_of_your_own_with_no_changed_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    cells = {cell.id: cell.source for cell in notebook.read(path_of(6)).cells}
+    names: dict[str, Any] = {}
+    with Scripted([calls(("maps__places", "{}")), says("Six places.")]) as yours:
+        for name, value in (("BASE_URL", yours.base_url), ("API_KEY", "a-key"), ("MODEL", "yours")):
+            monkeypatch.setenv(f"OPENAI_{name}", value)
+        try:
+            for cell in ("imports", "loop-v1", "run-v1"):
+                exec(cells[cell], names)
+        finally:
+            if "toolbox" in names:
+                names["toolbox"].close()
+            names["llm"].close()
+    assert "the model is yours" in capsys.readouterr().out
+    assert [message["role"] for message in names["messages"]] == ["user", "assistant", "tool", "assistant"]
+    assert [(request["model"], len(request["tools"])) for request in yours.requests] == [("yours", 4)] * 2
+    assert "choose_llm()" in cells["your-server"]
 
 
 @pytest.mark.parametrize("line", SYLLABUS)
