@@ -77,7 +77,7 @@ endef
 # $(call set_up,what to install): make .venv if it is not there, install into it
 define set_up
 $(find_python); \
-echo "== setting up $(VENV) with $$($$found --version)"; \
+echo "== setting up $(VENV) with $$($$found --version): half a gigabyte of packages, once"; \
 if [ "$$found" != $(BIN)/python ]; then \
 	if ! "$$found" -c 'import venv, ensurepip' 2>/dev/null; then \
 		echo "$$found cannot make a virtual environment. On Debian and Ubuntu: apt install python3-venv, try again."; \
