@@ -52,7 +52,8 @@ class Waiting:
             except Empty:
                 if left > 0:  # look once more: progress may have moved the deadline
                     continue
-                raise RequestTimeout(f"no reply to {self.method!r} within {self.timeout:g} s") from None
+                waited = round(self._deadline - self._sent, 3)
+                raise RequestTimeout(f"no reply to {self.method!r} within {waited:g} s") from None
             self._box.put(item)  # it stays: whoever asks again gets it again
             if isinstance(item, McpError):
                 raise item

@@ -241,7 +241,7 @@ def test_long_messages_from_several_threads_are_not_mixed():
 def test_progress_extends_a_deadline_up_to_ten_times_the_timeout():
     with connected("progress_for_ever") as client:
         began = time.monotonic()
-        with pytest.raises(RequestTimeout):
+        with pytest.raises(RequestTimeout, match="no reply to 'tools/call' within 2 s"):
             echo(client, timeout=0.2)
         assert 1.8 < time.monotonic() - began < 2.0 + PROMPT
 
