@@ -46,12 +46,12 @@ class Picture:
     width: int = 1000
 
 
-def reply(fits: Callable[[Event], Any]) -> Look:
-    """Choose the first reply that `fits`."""
+def message(fits: Callable[[Event], Any]) -> Look:
+    """Choose the first message that `fits`."""
 
     def choose(page: Page, traffic: Traffic) -> None:
         events = list(traffic)
-        found = next(n for n, event in enumerate(events) if event.kind == "reply" and fits(event))
+        found = next(n for n, event in enumerate(events) if fits(event))
         page.locator(".mt-row[data-seq]").first.click()
         for key in ["Home", *["ArrowDown"] * found]:
             page.keyboard.press(key)
@@ -60,15 +60,19 @@ def reply(fits: Callable[[Event], Any]) -> Look:
 
 
 def forecast(event: Event) -> Any:
-    return "Larkmoor on Saturday" in event.raw
+    return event.kind == "reply" and "Larkmoor on Saturday" in event.raw
 
 
-def result(event: Event) -> Any:
-    return "result" in event.body
+def a_result(event: Event) -> Any:
+    return event.kind == "reply" and "result" in event.body
 
 
-def failed(event: Event) -> Any:
-    return event.body["result"].get("isError")
+def a_notification(event: Event) -> Any:
+    return event.kind == "notification"
+
+
+def a_failure(event: Event) -> Any:
+    return a_result(event) and event.body["result"].get("isError")
 
 
 def tool(name: str) -> Look:
@@ -82,12 +86,12 @@ def last_context(page: Page, _: Traffic) -> None:
 
 
 PICTURES = [
-    Picture("traffic.png", 0, "ask", TrafficView, reply(forecast), width=1280),
+    Picture("traffic.png", 0, "ask", TrafficView, message(forecast), width=1280),
     Picture("lesson_0_view.png", 0, "ask", LoopView, last_context),
-    Picture("lesson_1_view.png", 1, "be8f3d66", TrafficView, reply(result)),
-    Picture("lesson_2_view.png", 2, "8936f338", TrafficView, reply(result)),
+    Picture("lesson_1_view.png", 1, "be8f3d66", TrafficView, message(a_result)),
+    Picture("lesson_2_view.png", 2, "8936f338", TrafficView, message(a_notification)),
     Picture("lesson_3_view.png", 3, "code-list-tools-v1-client-2", ToolboxView, tool("shelters")),
-    Picture("lesson_4_view.png", 4, "code-view", TrafficView, reply(failed)),
+    Picture("lesson_4_view.png", 4, "code-view", TrafficView, message(a_failure)),
     Picture("lesson_5_view.png", 5, "toolbox-view", ToolboxView, tool("maps__route"), width=1100),
     Picture("lesson_6_view.png", 6, "loop-view", LoopView, last_context),
 ]
