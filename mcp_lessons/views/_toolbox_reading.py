@@ -73,6 +73,7 @@ class ToolboxReading:
         listed = told_apart([_tool(schema, origins, event.seq) for schema in entries(body.get("schemas"))])
         cause = text(body.get("cause"))
         self._came_or_went(event.server, leaves=cause == f"{event.server} leaves")
+        self._mounted |= {tool.server for tool in listed if tool.server}
         self._toolbox.put({"kind": "said", "text": cause}, event.seq, listed, self.turn)
         self._warned(event, [text(warning) for warning in entries(body.get("warnings"))])
         return True

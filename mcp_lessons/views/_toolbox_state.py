@@ -108,11 +108,7 @@ def _membership(reading: ToolboxReading, name: str, tool: Tool, received: JSON |
     """Whether the tool is in this list and not in the next one."""
     if tool.removed:
         return []
-    if (
-        name == "advertised"
-        and received is None
-        and tool.server in {*reading.mounted, *reading.toolbox.servers()}
-    ):
+    if name == "advertised" and received is None and tool.server in reading.mounted:
         return [{"kind": "left-out"}]
     sent = reading.sent.tools.get(tool.key)
     if name == "toolbox" and reading.sent.steps and not tool.badge and (sent is None or sent.removed):
