@@ -6,6 +6,7 @@ import { breakable, causeWords, number, serverName, stepSentence } from "./_tool
 import T from "./text/toolbox.json" with { type: "json" };
 
 const STEPS_SHOWN = 10;
+const LONG_WORD = 14; // below it a column has room, and a name stays whole
 const ROOM_FOR_WORDS = 14;
 
 /** A stacked bar, one part a server, with a legend that says the same in words. */
@@ -29,7 +30,7 @@ export function growthChart(list, indexOf, choose) {
     el("span", { class: "ml-offscreen", text: stepSentence(step) }),
     el("span", { class: "mb-step-total", "aria-hidden": "true", text: fill(T.tokensShort, { n: number(step.tokens) }) }),
     el("span", { class: "mb-stack", "aria-hidden": "true" }, parts.map((part) => el("span", { class: `${serverClass(indexOf(part.server))} ${hatch(indexOf(part.server))}`, style: `height: ${part.height}%` }))),
-    el("span", { class: "mb-step-cause", "aria-hidden": "true" }, breakable(causeWords(step.cause))),
+    el("span", { class: "mb-step-cause", "aria-hidden": "true" }, causeWords(step.cause).split(/(?<= )/).flatMap((word) => (word.length > LONG_WORD ? breakable(word) : [word]))),
     el("span", { class: "mb-step-moved", "aria-hidden": "true", text: moved(step) })));
   return el("section", { class: "mb-chart mb-growth", style: `flex-grow: ${Math.max(2, 0.4 * columns.length)}` }, el("div", { class: "mb-label", text: T.growth }),
     el("ol", { class: "mb-steps", "aria-label": T.growth }, columns.map(columnOf)),
