@@ -65,11 +65,11 @@ def calls_for(clause: Clause, before: list[Clause], tools: list[Tool]) -> tuple[
             arguments, lacking, own = fill(tool.rules, clause, before)
             weight = {word: math.log(1 + len(tools) / users[word]) for word in shared}
             score = sum(weight.values()) + sum(weight[word] for word in shared & tool.named)
-            score += 2 * own - (len(arguments) - own) / 2 - len(tool.named - clause.wanted) / 4
-            ranked.append((score - 2 * len(lacking), tool, arguments, lacking))
+            score += 2 * own - 2 * len(lacking) - len(tool.named - clause.wanted) / 4
+            ranked.append((score, tool, arguments, lacking))
     ranked.sort(key=lambda entry: -entry[0])
-    for score, tool, arguments, lacking in ranked:
-        if not lacking and score > ranked[0][0] - 2:
+    for _, tool, arguments, lacking in ranked:
+        if not lacking:
             return [(tool.name, each) for each in spread(tool.rules, arguments, clause)], ""
     if ranked:
         return [], f"To use {ranked[0][1].name} I would need: {', '.join(ranked[0][3])}."
@@ -111,10 +111,9 @@ def spread(rules: list[Rule], arguments: dict[str, Any], clause: Clause) -> list
     spoken = [rule for rule in rules if rule.needed and arguments[rule.name] in list(texts)]
     if len(spoken) != 1:
         return [arguments]
-    rule, kind = spoken[0], texts[arguments[spoken[0].name]].kind
-    more = [text for text, value in texts.items() if text not in arguments.values() and not value.cues
-            and fitness(rule, value) >= 0 and (rule.kinds or rule.enum or value.kind == kind)]  # fmt: skip
-    return [arguments, *(arguments | {rule.name: text} for text in more)]
+    alone = [text for text, value in texts.items() if not value.cues and fitness(spoken[0], value) >= 0]
+    more = [text for text in alone if text not in arguments.values()]
+    return [arguments, *(arguments | {spoken[0].name: text} for text in more)]
 
 
 def sentence(result: dict[str, Any], longest: int = 500) -> str:

@@ -169,7 +169,7 @@ def fitness(rule: Rule, value: Value) -> float:
         fits = value.kind != "choice" if rule.kinds is None else value.kind in rule.kinds
     if not fits:
         return -1
-    named = words(rule.name) | _set(re.sub("[^a-z]", " ", rule.name.lower()))
+    named = _set(re.sub("[^a-z]", " ", rule.name.lower()))
     ours, theirs = (START, END) if named & START else (END, START) if named & END else (_set(""), _set(""))
     if value.cues & theirs and not value.cues & ours:
         return -1

@@ -90,12 +90,8 @@ choose_llm.close = _close  # type: ignore[attr-defined]
 
 def first_model(client: Any) -> str:
     """The name of the first model that an endpoint lists. ModelError when it cannot be had."""
-    from openai import OpenAIError
-
     try:
-        models = client.models.list().data
-    except OpenAIError as problem:
-        raise ModelError(f"{client.base_url} does not list its models: {problem}; set OPENAI_MODEL") from None
-    if not models:
-        raise ModelError(f"{client.base_url} lists no model; set OPENAI_MODEL")
-    return models[0].id
+        return next(model.id for model in client.models.list().data if model.id)
+    except Exception as problem:  # refused, not reached, no list, an empty one
+        said = str(problem.__cause__ or problem)[:300] or "the list is empty"
+        raise ModelError(f"{client.base_url} lists no model ({said}): set OPENAI_MODEL") from None

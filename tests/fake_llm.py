@@ -77,6 +77,7 @@ class Endpoint:
 
     def __init__(self, *script: dict | Answer | Callable[[dict], Any]) -> None:
         self.script, self.requests = list(script), []  # type: list[Any], list[dict]
+        self.models: Any = {"data": []}
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self._server.daemon_threads = False
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,))
@@ -103,9 +104,14 @@ class Endpoint:
 
     def _handler(endpoint) -> type[BaseHTTPRequestHandler]:
         class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                self.send(Answer(json.dumps(endpoint.models).encode()))
+
             def do_POST(self) -> None:
                 request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                answer = endpoint.answer(request)
+                self.send(endpoint.answer(request))
+
+            def send(self, answer: Answer) -> None:
                 self.send_response(answer.status)
                 self.send_header("Content-Type", answer.content_type)
                 self.send_header("Content-Length", str(len(answer.body) + (100 if answer.cut else 0)))

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import openai
 import pytest
+from fake_llm import Endpoint
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -703,6 +704,15 @@ def test_an_address_that_is_none_is_a_model_error(environment, address):
     environment("OPENAI_MODEL", "m")
     with pytest.raises(ModelError, match="is no address"):
         choose_llm()
+
+
+@pytest.mark.parametrize("listed", [{}, {"data": []}, {"data": None}, [], {"data": [7]}, {"data": [{}]}])
+def test_an_endpoint_that_lists_no_model_is_a_model_error(environment, listed):
+    with Endpoint() as endpoint:
+        endpoint.models = listed
+        environment("OPENAI_BASE_URL", endpoint.base_url)
+        with pytest.raises(ModelError, match=r"lists no model .*: set OPENAI_MODEL"):
+            choose_llm()
 
 
 def test_an_endpoint_that_cannot_be_reached_or_named_is_a_model_error(environment):
