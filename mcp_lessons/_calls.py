@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from .client import Client
-from .errors import McpError
+from .errors import McpError, at_most
 from .results import ToolResult
 
 MOST_NAMES = 100
@@ -50,6 +50,5 @@ def unknown_tool(name: Any, names: Iterable[str]) -> McpError:
     """No tool has this name: which there are, the most similar first."""
     asked = str(name)[:100]
     nearest = sorted(names, key=lambda known: (-SequenceMatcher(None, asked, known).ratio(), known))
-    more = f", and {len(nearest) - MOST_NAMES} more" if len(nearest) > MOST_NAMES else ""
-    there_are = ", ".join(nearest[:MOST_NAMES]) + more or "none"
+    there_are = ", ".join(at_most(nearest, MOST_NAMES)) or "none"
     return McpError(f"there is no tool of this name; the tools are: {there_are}")

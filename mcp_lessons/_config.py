@@ -22,11 +22,10 @@ def servers_in(path: str | Path) -> dict[str, Any]:
     servers = content.get("mcpServers", content.get("servers"))  # one editor leaves the prefix out
     if not isinstance(servers, dict):
         raise ValueError(f'{path} holds no object "mcpServers"')
-    return {name: entry for name, entry in servers.items() if not _is_disabled(entry)}
-
-
-def _is_disabled(entry: Any) -> bool:
-    return isinstance(entry, dict) and entry.get("disabled") is True
+    off = [
+        name for name, entry in servers.items() if isinstance(entry, dict) and entry.get("disabled") is True
+    ]
+    return {name: entry for name, entry in servers.items() if name not in off}
 
 
 def mount_arguments(entry: Any) -> dict[str, Any]:
