@@ -22,9 +22,7 @@ def servers_in(path: str | Path) -> dict[str, Any]:
     servers = content.get("mcpServers", content.get("servers"))  # one editor leaves the prefix out
     if not isinstance(servers, dict):
         raise ValueError(f'{path} holds no object "mcpServers"')
-    off = [
-        name for name, entry in servers.items() if isinstance(entry, dict) and entry.get("disabled") is True
-    ]
+    off = [n for n, entry in servers.items() if isinstance(entry, dict) and entry.get("disabled") is True]
     return {name: entry for name, entry in servers.items() if name not in off}
 
 
