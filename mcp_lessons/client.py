@@ -364,10 +364,10 @@ def _hang_up(transport: Any, workers: tuple[Worker, ...]) -> None:
     """Called by the garbage collector, in the middle of anything: so it takes no lock, not even those
     that `threading.Thread` takes."""
 
-    def hang_up() -> None:
-        for worker in workers:
-            worker.close()
-        transport.close()
-
     with suppress(RuntimeError):  # too late for a thread: the interpreter is going, the guard takes over
-        start_new_thread(hang_up, ())
+        start_new_thread(_close_all, (*workers, transport))
+
+
+def _close_all(*things: Any) -> None:
+    for thing in things:
+        thing.close()

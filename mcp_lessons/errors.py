@@ -27,9 +27,9 @@ LONGEST_MESSAGE = 10_000
 """Characters of a server's error message that are kept."""
 
 
-def brief(value: Any, limit: int = 200) -> str:
-    """What a stranger sent, as a text to quote: at most `limit` characters, whatever it is, and always
-    encodable as UTF-8 (half of a surrogate pair becomes "?").
+def brief(value: Any, limit: int | None = 200) -> str:
+    """What a stranger sent, as a text: at most `limit` characters of it (None: all), whatever it is, and
+    always encodable as UTF-8 (half of a surrogate pair becomes "?").
 
     >>> brief({"code": 7}), brief("a long story", 6)
     ('{"code": 7}', 'a long')

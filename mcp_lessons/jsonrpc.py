@@ -22,15 +22,10 @@ MAX_OBJECTS = 1_000
 """Objects that are read from one line, when they stand there one after the other."""
 
 
-def _number(digits: str) -> int | float:
-    try:
-        return int(digits)
-    except ValueError:
-        return float(digits)
-
-
 _SPACE = re.compile(r"\s*")
-_decoder = json.JSONDecoder(strict=False, parse_int=_number)
+_decoder = json.JSONDecoder(
+    strict=False, parse_int=lambda digits: int(digits) if len(digits) < 4300 else float(digits)
+)
 _encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 

@@ -4,7 +4,6 @@ Lesson 2 builds `ServerInfo`, lesson 3 `Tool`, lesson 4 `ToolResult`. Each is re
 the wire and takes whatever a server may have put there.
 """
 
-import json
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -103,7 +102,7 @@ class ToolResult:
         """What the model reads: every block in order. Never empty, and always encodable as UTF-8."""
         text = "\n".join(block_text(block) for block in self.content)
         if not text and self.structured is not None:
-            text = as_json(self.structured)
+            text = brief(self.structured, None)
         if not text:
             text = "(the tool failed and gave no reason)" if self.is_error else "(the tool gave no output)"
         return text.encode("utf-8", "replace").decode()
@@ -134,14 +133,6 @@ def block_text(block: Any) -> str:
 def _size(data: str) -> int:
     """How many bytes this base64 stands for."""
     return len(data.rstrip("=")) * 3 // 4
-
-
-def as_json(value: Any) -> str:
-    """`value` as JSON for a reader; a sentence where it is nested too deeply for that."""
-    try:
-        return json.dumps(value, ensure_ascii=False)
-    except RecursionError:
-        return "(structured content, nested too deeply to be shown)"
 
 
 def _object(value: Any) -> dict[str, Any]:

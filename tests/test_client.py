@@ -779,7 +779,7 @@ def test_an_output_schema_that_cannot_be_used_spoils_nothing(schema):
         client.list_tools()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", McpWarning)
-            assert echo(client) == '"x"'
+            assert echo(client) == "x"
 
 
 BOMB = {f"d{n}": {"allOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 2} for n in range(30)} | {"d30": {}}

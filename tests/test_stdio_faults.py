@@ -374,7 +374,7 @@ def test_hanging_up_ends_the_server_behind_a_launcher_too():
         pids = [pid_of(client), *(child.pid for child in psutil.Process(pid_of(client)).children())]
         assert len(pids) == 2
         client.close()
-        assert all(is_gone(pid) for pid in pids)
+        wait_until(lambda: all(is_gone(pid) for pid in pids))
 
 
 INTERRUPTED = """

@@ -439,7 +439,7 @@ def test_an_interrupt_while_hanging_up_ends_the_server_at_once():
         with pytest.raises(KeyboardInterrupt):
             client.close()
         thread.join()
-        wait_until(lambda: is_gone(pid), seconds=1)
+        wait_until(lambda: is_gone(pid))
         client.close()
 
 

@@ -101,7 +101,7 @@ SHOWN: dict[int, list[tuple[str, str, str]]] = {
         ("client", "Client.close", "it passes the word on to the transport of lesson 1"),
     ],
     4: [
-        ("results", "*", "how long a placeholder may be, and JSON that never fails"),
+        ("results", "*", "how long a placeholder may be, and the size of base64"),
     ],
     5: [
         ("toolbox", "*", "small helpers: the list as endpoints want it, sentences for what is refused"),
