@@ -178,9 +178,8 @@ def doctor(options: argparse.Namespace) -> int:
     """One line for each thing the course needs, and what to do where it is missing."""
     from .course.set_up import findings
 
-    python = ".".join(map(str, sys.version_info[:3]))
     found = [
-        (f"Python {python}", "" if sys.version_info >= (3, 11) else "the course needs 3.11 or newer"),
+        (f"Python {sys.version.split()[0]}", ""),
         (f"the notebooks in {NOTEBOOKS}", "" if (NOTEBOOKS / FIRST).is_file() else NO_NOTEBOOKS),
         *findings(),
     ]

@@ -69,7 +69,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         if self.path.rstrip("/") != "/v1/models":
-            return self._refuse(404, f"no such path: {self.path}")
+            return self.send_error(404, f"no such path: {self.path}")
         model = {"id": MODEL, "object": "model", "created": 0, "owned_by": "mcp-lessons"}
         return self._send(200, {"object": "list", "data": [model]})
 
@@ -77,11 +77,11 @@ class _Handler(BaseHTTPRequestHandler):
         length = self.headers.get("Content-Length", "")
         body = self.rfile.read(int(length)) if length.isdecimal() else b""
         if self.path.rstrip("/") != "/v1/chat/completions":
-            return self._refuse(404, f"no such path: {self.path}")
+            return self.send_error(404, f"no such path: {self.path}")
         try:
             request = read_request(body)
         except BadRequest as problem:
-            return self._refuse(400, str(problem), problem.param)
+            return self.send_error(400, str(problem), problem.param)
         completion = complete(request)
         if not request.get("stream"):
             return self._send(200, completion)
@@ -94,11 +94,9 @@ class _Handler(BaseHTTPRequestHandler):
         self._reply(status, "application/json", json.dumps(body))
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
-        self._refuse(code, message or "this cannot be answered")
-
-    def _refuse(self, status: int, message: str, param: str | None = None) -> None:
-        error = {"message": message, "type": "invalid_request_error", "param": param, "code": None}
-        self._send(status, {"error": error})
+        """An error as the API has it; the base class calls this too. `explain` names what is wrong."""
+        error = {"message": message, "type": "invalid_request_error", "param": explain, "code": None}
+        self._send(code, {"error": error})
 
     def _reply(self, status: int, content_type: str, text: str) -> None:
         self.send_response(status)
