@@ -16,6 +16,7 @@ from typing import Any
 
 WINDOWS = sys.platform == "win32"
 
+
 class Guard:
     """It runs while there are children: a shell with the script `_guard.sh`."""
 
@@ -36,7 +37,11 @@ class Guard:
             self._children[child.pid] = child
             self._tell(f"+ {child.pid}\n")
             if self._process is None:
-                self._process = _start()
+                self._process = subprocess.Popen(
+                    ["/bin/sh", Path(__file__).with_name("_guard.sh")],
+                    stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                    bufsize=0, cwd="/", start_new_session=True,
+                )  # fmt: skip
                 self._tell("".join(f"+ {pid}\n" for pid in self._children))
 
     def remove(self, child: Any) -> None:
@@ -70,14 +75,6 @@ class Guard:
         if process is not None:
             process.stdin.close()
             process.wait()
-
-
-def _start() -> subprocess.Popen:
-    return subprocess.Popen(
-        ["/bin/sh", Path(__file__).with_name("_guard.sh")],
-        stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        bufsize=0, cwd="/", start_new_session=True,
-    )  # fmt: skip
 
 
 def signal_group(pid: int, name: str) -> None:

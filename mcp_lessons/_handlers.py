@@ -100,8 +100,7 @@ class Inbox:
             try:
                 send(reply)
             except (TypeError, ValueError) as problem:  # a handler's answer that is no JSON
-                what = f"{type(problem).__name__}: {problem}"
-                send(jsonrpc.error(message["id"], INTERNAL_ERROR, what))
+                send(jsonrpc.error(message["id"], INTERNAL_ERROR, f"{type(problem).__name__}: {problem}"))
 
     def _tell(self, message: Message, report: Callable[[str, str, dict], Any]) -> None:
         method = message["method"]

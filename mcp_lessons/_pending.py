@@ -25,15 +25,10 @@ class Waiting:
     """One request on its way: `message` was sent, a reply is awaited until its deadline."""
 
     def __init__(self, message: Message, timeout: float) -> None:
-        self.message, self.timeout = message, check_seconds(timeout)
+        self.message, self.method, self.timeout = message, message["method"], check_seconds(timeout)
         self._sent = time.monotonic()
         self._deadline = self._sent + timeout
         self._box: SimpleQueue[Message | McpError] = SimpleQueue()
-
-    @property
-    def method(self) -> str:
-        """The request's method."""
-        return self.message["method"]
 
     @property
     def token(self) -> Any:
@@ -101,18 +96,16 @@ class Pending:
             self._waiting.pop(waiting.message["id"], None)
         waiting.put(McpError(f"nobody waits for the reply to {waiting.method!r} any more"))
 
-    def resolve(self, reply: Message) -> bool:
-        """Give `reply` to the request it answers; False when there is none.
+    def resolve(self, reply: Message) -> None:
+        """Give `reply` to the request it answers, if there is one.
 
         Servers exist that turn an id into a string, and that answer with the id null: the first is
         matched by its number, the second when only one request waits.
         """
         with self._lock:
             found = self._waiting.pop(self._key(reply.get("id")), None)
-        if found is None or (waiting := found()) is None:
-            return False
-        waiting.put(reply)
-        return True
+        if found is not None and (waiting := found()) is not None:
+            waiting.put(reply)
 
     def progress(self, token: Any) -> None:
         """A notifications/progress with this token came: give its request more time."""

@@ -338,8 +338,7 @@ class Client:
 
     def _overheard(self) -> str:
         """What may say why no reply came: on stdout always, on stderr while the server is starting."""
-        starting = self.server is None
-        said = [*self._noise, *(getattr(self.transport, "stderr", ()) if starting else ())]
+        said = [*self._noise, *(() if self.server else getattr(self.transport, "stderr", ()))]
         return f"; it printed, beside messages: {[line[:200] for line in said[-5:]]}" if said else ""
 
     def _warn(self, about: str, *problems: str) -> None:
@@ -352,10 +351,8 @@ def _weakly(client: Client, otherwise: Recorder) -> Callable[..., None]:
     reference = weakref.ref(client)
 
     def on_event(source: str, raw: str, body: Any = None) -> None:
-        if (client := reference()) is not None:
-            client._on_event(source, raw, body)
-        else:
-            otherwise(source, raw, body)
+        client = reference()
+        (otherwise if client is None else client._on_event)(source, raw, body)
 
     return on_event
 

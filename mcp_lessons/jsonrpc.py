@@ -23,9 +23,7 @@ MAX_OBJECTS = 1_000
 
 
 _SPACE = re.compile(r"\s*")
-_decoder = json.JSONDecoder(
-    strict=False, parse_int=lambda digits: int(digits) if len(digits) < 4300 else float(digits)
-)
+_decoder = json.JSONDecoder(strict=False, parse_int=lambda n: int(n) if len(n) < 4300 else float(n))
 _encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
