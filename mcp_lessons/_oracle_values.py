@@ -167,11 +167,9 @@ def fitness(rule: Rule, value: Value) -> float:
         fits = re.search(r"[/\\]|^\w+\.\w+$", value.value) is not None
     else:
         fits = value.kind != "choice" if rule.kinds is None else value.kind in rule.kinds
-    if not fits:
-        return -1
     named = _set(re.sub("[^a-z]", " ", rule.name.lower()))
     ours, theirs = (START, END) if named & START else (END, START) if named & END else (_set(""), _set(""))
-    if value.cues & theirs and not value.cues & ours:
+    if not fits or (value.cues & theirs and not value.cues & ours):
         return -1
     score = {"text": 2.0, "name": 1.0 if rule.kinds else 1.5, "path": 1.0}.get(value.kind, 0.5)
     score += 3 * len(words(rule.name) & value.cues) + 5 * bool(value.cues & ours)

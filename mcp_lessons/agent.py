@@ -162,9 +162,7 @@ def assistant_message(text: str, calls: list[Call]) -> Message:
     arguments that are valid JSON, whatever the model wrote."""
     message: Message = {"role": "assistant", "content": text}
     if calls:
-        message["tool_calls"] = [
-            {"id": call.id, "type": "function", "function": _function(call)} for call in calls
-        ]
+        message["tool_calls"] = [{"id": c.id, "type": "function", "function": _function(c)} for c in calls]
     return message
 
 
