@@ -14,12 +14,15 @@ NBVAL := PYTHONPATH=tests PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 $(BIN)/python -m pyte
 	--nbval --nbval-current-env --nbval-cell-timeout=60 --nbval-sanitize-with=mcp_lessons/course/sanitize.cfg
 
 .PHONY: lab test needs lint unit views notebooks refresh bench soak pictures
+ifndef AT_ONCE  # two jobs, where they do not disturb each other
 .NOTPARALLEL:
+endif
 
 lab: $(VENV)/lab-ready
 	@$(BIN)/mcp-lessons lab
 
-test: needs $(VENV)/test-ready $(NPM) lint views unit notebooks refresh
+test: needs $(VENV)/test-ready $(NPM) lint views unit
+	@$(MAKE) --no-print-directory --jobs=2 AT_ONCE=yes notebooks refresh
 	@echo "== all of it holds"
 
 needs:

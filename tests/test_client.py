@@ -588,7 +588,7 @@ def test_an_interrupt_at_any_moment_of_a_start_leaves_no_server():
 
 def test_an_interrupt_at_any_moment_of_a_bare_start_leaves_a_transport_that_can_be_closed():
     delays = random.Random(7)
-    for _ in range(20):
+    for _ in range(10):
         traffic = Traffic()
         transport = StdioTransport(tiny(ECHO))
         interrupted_after(delays.uniform(0.0002, 0.01), transport.start, traffic.recorder("bare"))
