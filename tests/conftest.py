@@ -26,6 +26,7 @@ TEMP.mkdir()
 for _name in [name for name in os.environ if name.startswith("OPENAI_")]:
     del os.environ[_name]
 os.environ["PATH"] = f"{node_folder()}{os.pathsep}{os.environ['PATH']}"
+os.environ["PLAYWRIGHT_NODEJS_PATH"] = str(node_folder() / "node")  # its own wants a library of Debian's
 os.environ["HOME"] = str(HOME)
 os.environ["TMPDIR"] = str(TEMP)
 tempfile.tempdir = str(TEMP)

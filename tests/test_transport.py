@@ -220,7 +220,8 @@ for free in range(14):
     except TransportError:
         outcomes.append("refused")
     left = len(os.listdir("/proc/self/fd")) - 1
-    assert left + 1 + 20 - len(taken) <= soft + 1, (free, left)
+    popen_leaks = sys.version_info < (3, 11, 4)  # python/cpython#87474: Popen itself did, until then
+    assert popen_leaks or left + 1 + 20 - len(taken) <= soft + 1, (free, left)
     os.close(taken.pop())
 assert sorted(set(outcomes)) == ["refused", "started"], outcomes
 assert outcomes == sorted(outcomes), outcomes
