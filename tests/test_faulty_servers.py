@@ -447,9 +447,12 @@ def test_bad_entries_stand_between_echo_and_add():
 
 
 def test_odd_tools_are_as_odd_as_they_say():
-    tools = {name: session(name).result(2)["tools"] for name in ("odd_schemas", "huge_list", "long_name")}
+    tools = {
+        name: session(name).result(2)["tools"]
+        for name in ("odd_schemas", "long_list", "huge_list", "long_name")
+    }
     assert [tool.get("inputSchema") for tool in tools["odd_schemas"]][1:5] == [True, None, [], 3]
-    assert len(tools["huge_list"]) == 2_002
+    assert (len(tools["long_list"]), len(tools["huge_list"])) == (202, 2_002)
     assert len(tools["long_name"][1]["name"]) == 70
     assert session("dotted_name").result(2)["tools"][1]["name"] == "files.read"
     assert "<script>" in session("hostile_text").out.decode()

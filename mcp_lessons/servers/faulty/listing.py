@@ -205,6 +205,13 @@ class DottedName(ToolNames):
     BAD = tuple(entry(name) for name in NAMES)
 
 
+class LongList(ToolNames):
+    """Offers 200 tools more."""
+
+    NAMES = tuple(f"tool_{number:03}" for number in range(200))
+    BAD = tuple(entry(name, text="string") for name in NAMES)
+
+
 class HugeList(ToolNames):
     """Offers 2,000 tools more."""
 
