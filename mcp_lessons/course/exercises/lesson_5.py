@@ -123,9 +123,7 @@ def _wrong_description(told: dict[str, Any]) -> str | None:
     if schema.get("required") != ["celsius"]:
         return "the schema does not require celsius. A parameter with a default value can be left out."
     if "celsius" not in words or "fahrenheit" not in words:
-        return (
-            "the model reads the docstring and nothing else. Name both units there: Celsius and Fahrenheit."
-        )
+        return "the docstring is the model's description. Name both units in it: Celsius and Fahrenheit."
     return None
 
 
@@ -226,6 +224,17 @@ EXERCISES = [
                     for server, client in clients.items():
                         for tool in client.list_tools():
                             if f"{server}__{tool.name}" == name:
+                                return client.call_tool(tool.name, arguments).text
+                """,
+                "return what call_tool returns. For 'weather__forecast' your function returned "
+                "'Skerry on Friday: a stiff wind, 13 °C, 30 % chance of rain.'.",
+            ),
+            Wrong(
+                """
+                def call_tool_named(name, arguments, clients):
+                    for server, client in clients.items():
+                        for tool in client.list_tools():
+                            if f"{server}__{tool.name}" == name:
                                 return client.call_tool(tool.name)
                 """,
                 "for 'weather__forecast' the server got the arguments {}. Pass on {'place': 'Skerry'}.",
@@ -292,8 +301,7 @@ EXERCISES = [
                     """Convert a temperature."""
                     return celsius * 9 / 5 + 32
                 ''',
-                "the model reads the docstring and nothing else. "
-                "Name both units there: Celsius and Fahrenheit.",
+                "the docstring is the model's description. Name both units in it: Celsius and Fahrenheit.",
             ),
             Wrong(
                 '''
@@ -341,8 +349,7 @@ EXERCISES = [
                     # Convert a temperature from degrees Celsius to degrees Fahrenheit.
                     return celsius * 9 / 5 + 32
                 """,
-                "the model reads the docstring and nothing else. "
-                "Name both units there: Celsius and Fahrenheit.",
+                "the docstring is the model's description. Name both units in it: Celsius and Fahrenheit.",
             ),
         ),
     ),
