@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
+from . import jsonrpc
 from ._names import LONGEST_NAME, clean
 from ._replies import Reply, Watch, chunks_of
 from ._schemas import utf8
@@ -150,6 +151,8 @@ def read_arguments(sent: Any) -> tuple[dict[str, Any], str]:
             if isinstance(value, str):
                 value = json.loads(value) if value.strip() else {}
         json.dumps(value, allow_nan=False)
+        if jsonrpc.is_deeper(value, jsonrpc.DEEPEST):
+            raise ValueError("nested too deeply")
     except (ValueError, TypeError, RecursionError) as problem:
         return {}, f"not run: the arguments are not valid JSON ({problem}): {str(sent)[:500]}"
     if value is None or isinstance(value, dict):

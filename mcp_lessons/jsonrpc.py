@@ -20,7 +20,8 @@ Message = dict[str, Any]
 
 MAX_OBJECTS = 1_000
 """Objects that are read from one line, when they stand there one after the other."""
-
+DEEPEST = 500
+"""Levels of nesting that are read: Python's own readers and writers give up at about a thousand."""
 
 _SPACE = re.compile(r"\s*")
 _decoder = json.JSONDecoder(strict=False, parse_int=lambda n: int(n) if len(n) < 4300 else float(n))
@@ -58,7 +59,8 @@ def encode(message: Message) -> str:
 
 
 def decode(line: str) -> Any:
-    """The JSON value in `line`, or None when it holds none: a banner, a log line, half a message.
+    """The JSON value in `line`, or None when it holds none: a banner, a log line, half a message, or what
+    is nested too deeply.
 
     Taken as well, for servers that write it: objects one after the other (read as a list of them),
     control characters in texts, and whole numbers that are too long for Python (read as floats).
@@ -73,7 +75,22 @@ def decode(line: str) -> Any:
                 return None
     except (ValueError, RecursionError):
         return None
+    if line.count("[") + line.count("{") > DEEPEST and is_deeper(values, DEEPEST + 1):
+        return None
     return values[0] if len(values) == 1 else values or None
+
+
+def is_deeper(value: Any, levels: int) -> bool:
+    """Whether lists and objects stand in one another in `value` on more than this many levels.
+
+    >>> is_deeper([[]], 1), is_deeper([[]], 2)
+    (True, False)
+    """
+    layer = [value]
+    for _ in range(levels):
+        holders = [each.values() if isinstance(each, dict) else each for each in layer if _holds(each)]
+        layer = [inner for holder in holders for inner in holder]
+    return any(map(_holds, layer))
 
 
 def kind_of(message: Any) -> str:
@@ -94,6 +111,10 @@ def kind_of(message: Any) -> str:
 
 def _call(method: str, params: Message | None) -> Message:
     return {"method": method} if params is None else {"method": method, "params": params}
+
+
+def _holds(value: Any) -> bool:
+    return isinstance(value, list | dict)
 
 
 def _is_id(value: Any) -> bool:

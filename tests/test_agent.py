@@ -173,6 +173,7 @@ def test_arguments_that_come_as_an_object_or_encoded_twice_are_used(toolbox: Too
 @pytest.mark.parametrize(
     "arguments",
     ['{"a": 1', "a=1", "[1, 2]", [1, 2], "7", True, '{"a": NaN}', '{"a": 1e999}', "[" * 5000, '{"a":' * 5000,
+     '{"a":' * 501 + "1" + "}" * 501, '{"a":' * 985 + "1" + "}" * 985,
      '"\\"[1]\\""', "{'a': 1}", '{"a": ' + "9" * 5000 + "}"],
 )  # fmt: skip
 def test_arguments_that_are_no_json_object_run_nothing_and_the_model_is_told(

@@ -83,6 +83,16 @@ def test_what_only_a_strict_reader_refuses_is_read(line, value):
     assert jsonrpc.decode(line) == value
 
 
+@pytest.mark.parametrize(("open_", "close"), [("[", "]"), ('{"a":', "}"), ('[{"a":', "}]")])
+def test_what_is_read_can_be_written_again_with_room_to_spare(open_, close):
+    levels = jsonrpc.DEEPEST // len(close)
+    fits = open_ * levels + "1" + close * levels
+    assert jsonrpc.encode(jsonrpc.decode(fits)) == fits
+    assert jsonrpc.decode(open_ * (levels + 1) + "1" + close * (levels + 1)) is None
+    wide = "[" + "[1]," * 2 * jsonrpc.DEEPEST + "[2]]"
+    assert len(jsonrpc.decode(wide)) == 2 * jsonrpc.DEEPEST + 1
+
+
 @pytest.mark.parametrize("before", ["\ufeff", "\0", "\0\0\0", " \t"])
 def test_a_byte_order_mark_and_nuls_before_a_message_are_no_part_of_it(before):
     assert jsonrpc.decode(before + json.dumps(REQUEST)) == REQUEST

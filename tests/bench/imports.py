@@ -1,4 +1,4 @@
-"""Importing the package, against importing the official SDK."""
+"""Importing all that the package exports, against importing the official SDK."""
 
 import subprocess
 import sys
@@ -16,7 +16,7 @@ def seconds_of(statement: str) -> float:
 
 
 def main() -> None:
-    statements = {"nothing": "pass", "mcp_lessons": "import mcp_lessons", "mcp": "import mcp"}
+    statements = {"nothing": "pass", "mcp_lessons": "from mcp_lessons import *", "mcp": "import mcp"}
     best = dict.fromkeys(statements, float("inf"))
     for _ in range(ROUNDS):
         for name, statement in statements.items():
