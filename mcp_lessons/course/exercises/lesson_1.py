@@ -37,7 +37,10 @@ def _judge_hang_up(hang_up: Callable[[Any, float], Any]) -> str | None:
                 with give_up_after(HANG_UP_SECONDS, process):
                     hang_up(process, seconds)
             except StillWaiting:
-                return f"{who}, and your function waits for it without an end. Give each wait a timeout."
+                return (
+                    f"{who}, and after {HANG_UP_SECONDS:g} seconds your function still waited. Give each wait "
+                    "timeout=seconds, and return as soon as the server has ended."
+                )
             except subprocess.TimeoutExpired:
                 return (
                     "subprocess.TimeoutExpired came out of your function: a wait was over, and the server still "
@@ -89,8 +92,8 @@ def _ask_once(ask_v2: Callable[[Any, Any], Any], process: Any, id: int, fault: s
             answer = ask_v2(process, {"jsonrpc": "2.0", "id": id, "method": "ping"})
     except StillWaiting:
         return (
-            f"your function did not come back within {REPLY_SECONDS:g} seconds. Does the line you write "
-            'end with "\\n", do you flush, and do you stop reading at the reply?'
+            f"your function did not come back within {REPLY_SECONDS:g} seconds. Is the line you write JSON, "
+            f'does it end with "\\n", do you flush, and do you stop reading at the reply with the id {id}?'
         )
     except json.JSONDecodeError:
         return "JSONDecodeError came out of your function. Skip a line that is no JSON."
@@ -205,8 +208,21 @@ EXERCISES = [
                         process.terminate()
                         process.wait()
                 """,
-                "only SIGKILL ends this server, and your function waits for it without an end. Give each wait a "
-                "timeout.",
+                "only SIGKILL ends this server, and after 3 seconds your function still waited. Give each wait "
+                "timeout=seconds, and return as soon as the server has ended.",
+            ),
+            Wrong(
+                """
+                def hang_up(process, seconds):
+                    import time
+                    process.stdin.close()
+                    time.sleep(seconds)
+                    process.terminate()
+                    time.sleep(seconds)
+                    process.kill()
+                """,
+                "the weather server goes by itself, and after 3 seconds your function still waited. Give each wait "
+                "timeout=seconds, and return as soon as the server has ended.",
             ),
             Wrong(
                 """
@@ -263,7 +279,8 @@ EXERCISES = [
                     return json.loads(process.stdout.readline())
                 """,
                 "with a server that does nothing wrong, your function did not come back within 4 seconds. "
-                'Does the line you write end with "\\n", do you flush, and do you stop reading at the reply?',
+                'Is the line you write JSON, does it end with "\\n", do you flush, and do you stop reading at '
+                "the reply with the id 7?",
             ),
             Wrong(
                 """
