@@ -12,6 +12,7 @@ from ..judging import connected_client, received, sent, started_transport
 
 QUIET_SECONDS = 4.0
 DEADLOCK_SECONDS = 0.5
+NOTHING_SENT = 'your function sent nothing. Begin with client.request("initialize", …).'
 
 
 def _judge_shake_hands(shake_hands: Callable[[Any], Any]) -> str | None:
@@ -22,16 +23,20 @@ def _judge_shake_hands(shake_hands: Callable[[Any], Any]) -> str | None:
             shake_hands(client)
             messages = sent(client.traffic)
             if not messages:
-                return 'your function sent nothing. Begin with client.request("initialize", …).'
+                return NOTHING_SENT
             if not client.alive:
                 return "your function closed the client. The work only begins now: leave it open."
             client.request("tools/list")
         except McpError as caught:
             problem = caught
         messages = messages or sent(client.traffic)
+        if not messages:
+            return NOTHING_SENT
+        hasty = _confirmed_before_the_reply(client.traffic)
     return (
         _about_initialize(messages)
         or _about_initialized(messages)
+        or hasty
         or (f"the handshake is whole, but the server then said: {problem}" if problem else None)
     )
 
@@ -54,6 +59,18 @@ def _about_initialize(messages: list[Any]) -> str | None:
         return "clientInfo in initialize must be an object with a name and a version: who are you?"
     if info == CLIENT_INFO:
         return "client.initialize() did the work. Send the messages yourself, with client.request and client.notify."
+    return None
+
+
+def _confirmed_before_the_reply(traffic: Any) -> str | None:
+    for event in traffic:
+        if event.kind == "reply":
+            return None
+        if event.kind == "notification" and event.direction == "sent":
+            return (
+                f"{event.body['method']} went out before the reply to initialize had come. client.request "
+                "waits for the reply; client.begin does not."
+            )
     return None
 
 
@@ -97,6 +114,7 @@ SERVERS = {  # the fault: what to call the server in a sentence
 }
 
 
+MAKE_IT = "jsonrpc.request(id, method, params) makes the message."
 SAID_UNASKED = "a notification of the server: it has a method"
 HASTY = (
     "you looked into the inbox, and the reply was still on its way. inbox.get() waits for the next message."
@@ -121,6 +139,10 @@ def _request_once(request_v2: Callable[..., Any], fault: str) -> str | None:
             reply = request_v2(transport, inbox, id, "initialize", offer)
         except queue.Empty:
             return _about_the_sending(traffic, offer) or _about_the_waiting(inbox, traffic)
+        except AttributeError as problem:
+            if problem.name != "finish":
+                raise
+            return f"here `request` is the client's method, which has the same name. {MAKE_IT}"
         except KeyError as problem:
             return (
                 f"your function raised KeyError: {problem}. Not every message has an id: ask kind_of first."
@@ -163,7 +185,7 @@ def _about_the_sending(traffic: Any, offer: Any) -> str | None:
     if not sent(traffic):
         return "no request went out. Send it with transport.send(jsonrpc.request(id, method, params))."
     if not (requests := sent(traffic, "request")):
-        return "what you sent is no request of JSON-RPC 2.0. jsonrpc.request(id, method, params) makes one."
+        return f"what you sent is no request of JSON-RPC 2.0. {MAKE_IT}"
     if requests[0].get("params") != offer:
         return "your request went out without its params. They are the third argument of jsonrpc.request."
     if len(requests) > 1:
@@ -253,6 +275,13 @@ EXERCISES = [
                     client.initialize()
                 """,
                 "client.initialize() did the work. Send the messages yourself, with client.request and client.notify.",
+            ),
+            Wrong(
+                """
+                def shake_hands(client):
+                    handshake_v1(client.transport, queue.Queue())
+                """,
+                'your function sent nothing. Begin with client.request("initialize", …).',
             ),
             Wrong(
                 """
@@ -376,11 +405,20 @@ EXERCISES = [
             Wrong(
                 """
                 def request_v2(transport, inbox, id, method, params=None):
+                    transport.send(request(id, method, params))
+                    return inbox.get()
+                """,
+                "with a server that sends notifications before the reply, here `request` is the client's method, "
+                "which has the same name. jsonrpc.request(id, method, params) makes the message.",
+            ),
+            Wrong(
+                """
+                def request_v2(transport, inbox, id, method, params=None):
                     transport.send({"id": id, "method": method, "params": params})
                     return inbox.get()
                 """,
                 "with a server that sends notifications before the reply, what you sent is no request of JSON-RPC "
-                "2.0. jsonrpc.request(id, method, params) makes one.",
+                "2.0. jsonrpc.request(id, method, params) makes the message.",
             ),
         ),
     ),
