@@ -389,6 +389,20 @@ EXERCISES = [
                 """,
                 "it raised KeyError: 'enum' (line 6 of your cell)",
             ),
+            Wrong(
+                """
+                def call_checked(client, tool, arguments):
+                    for name in tool.input_schema["required"]:
+                        if name not in arguments:
+                            return ToolResult.from_text(f"{name} is missing", is_error=True)
+                    for name, rule in tool.input_schema["properties"].items():
+                        if name in arguments and arguments[name] not in rule.get("enum", [arguments[name]]):
+                            return ToolResult.from_text(f"{name} is wrong", is_error=True)
+                        return client.call_tool(tool.name, arguments)
+                """,
+                "'Monday' is not in the enum of `day`, and you sent the call all the same: "
+                "forecast({'place': 'Tessaby', 'day': 'Monday'}).",
+            ),
         ),
     ),
     Exercise(
