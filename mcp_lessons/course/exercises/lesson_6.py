@@ -1,6 +1,8 @@
 """The exercises of lesson 6: a loop that ends, approval with a reason, servers closed also in failure."""
 
 from collections.abc import Callable
+from inspect import iscoroutinefunction
+from itertools import pairwise
 from typing import Any
 
 from ...agent import run_agent
@@ -16,7 +18,7 @@ _ALERTS = ("weather__alerts", '{"region": "moors"}')
 def _judge_ask_within(ask_within: Callable[..., Any]) -> str | None:
     with mounted_toolbox(weather="weather") as toolbox:
         rounds = [  # the script, the turns allowed, what must come back, what is special
-            ([calls(_ALERTS), says("Dry.")], 3, "Dry.", "The model answers in its second message"),
+            ([calls(_ALERTS), says("Dry.")], 2, "Dry.", "The model answers in its second message"),
             (
                 [calls(_ALERTS, _ALERTS), says("Dry.")],
                 2,
@@ -38,16 +40,22 @@ def _one_round(ask_within: Any, toolbox: Any, script: list, max_turns: int, expe
         try:
             got = ask_within("Is it dry?", toolbox, scripted.llm, scripted.model, max_turns)
         except Exception as problem:
-            if len(scripted.requests) <= max_turns:
-                return f"it raised {type(problem).__name__}: {problem}"
-            got = None
-        asked = len(scripted.requests)
+            got = problem
+        held = [len(request["messages"]) for request in scripted.requests]
+    asked = len(held)
     if asked > max_turns:
         return f"you asked it more than {_times(max_turns)}."
+    if isinstance(got, Exception) and (expected is not None or asked < max_turns):
+        raise got  # `check` says in which line
     if asked < min(len(script), max_turns):
         return (
             f"you asked it {_times(asked)}, and returned {_value(got)}. It may be asked {_times(max_turns)}."
         )
+    for turn, (before, now) in enumerate(pairwise(held), 2):
+        if now <= before:
+            return f"request {turn} held no more messages than the one before. Send all of them, and the new ones."
+    if isinstance(got, Exception):
+        return f"return None; your function raised {type(got).__name__}."
     if got != expected:
         return f"return {expected!r}; you returned {_value(got)}."
     return ""
@@ -87,7 +95,9 @@ def _one_question(ask_once: Any, servers: dict, script: list, expected: Any) -> 
     with Scripted(script) as scripted:
         try:
             got = ask_once("Which places are there?", dict(servers), scripted.llm, scripted.model, traffic)
-        except McpError as problem:
+        except Exception as problem:
+            if not isinstance(problem, McpError) and not isinstance(expected, type):
+                raise  # `check` says in which line
             got = problem.with_traceback(None)  # a traceback would keep a toolbox alive
         asked = len(scripted.requests)
     fault = _wrong_ends(traffic, servers)
@@ -101,10 +111,10 @@ def _one_question(ask_once: Any, servers: dict, script: list, expected: Any) -> 
 def _wrong_ends(traffic: Traffic, servers: dict) -> str:
     """Which server never joined, or never left. (A server that does not start cannot join.)"""
     happened = [event.body["cause"] for event in traffic if event.kind == "tools"]
-    if not happened:
+    if not happened and not any(event.kind == "process" for event in traffic):
         return 'no server joined. Mount each in a Toolbox(traffic=traffic, era="legacy").'
     for name in servers:
-        if f"{name} joins" not in happened and name != "broken":
+        if f"{name} joins" not in happened and "broken" not in servers:
             return f"the server {name!r} was never mounted. Mount all of servers.items() in one toolbox."
     for name in servers:
         if f"{name} joins" in happened and f"{name} leaves" not in happened:
@@ -117,7 +127,9 @@ def _wrong_outcome(got: Any, expected: Any) -> str:
         return "" if got == expected else f"return the answer, {expected!r}; you returned {_value(got)}."
     if isinstance(got, expected):
         return ""
-    what = f"a {type(got).__name__} came" if isinstance(got, Exception) else f"you returned {_value(got)}"
+    what = f"you returned {'a text' if isinstance(got, str) else _value(got)}"
+    if isinstance(got, Exception):
+        what = f"a {type(got).__name__} came"
     return f"whoever calls you must hear of it. Let the {expected.__name__} through; {what}."
 
 
@@ -133,6 +145,8 @@ def _judge_at_most(at_most: Callable[[int], Any]) -> str | None:
 def _run_with(approve: Any, limit: int, toolbox: Any) -> str | None:
     if not callable(approve):
         return f"return a function that takes a call; at_most({limit}) returned {shown(approve)}."
+    if iscoroutinefunction(approve):
+        return "the function that you return is an `async def`: calling it runs nothing. Write it with `def`."
     verdicts: list[Any] = []
 
     def kept(call: Any) -> Any:
@@ -246,7 +260,7 @@ EXERCISES = [
                         return result.text
                 """,
                 "The model answers in its second message: you asked it once, and returned 'No alerts: moors.'. "
-                "It may be asked 3 times.",
+                "It may be asked 2 times.",
             ),
             Wrong(
                 """
@@ -272,7 +286,7 @@ EXERCISES = [
                         return None
                 """,
                 "The model answers in its second message: you asked it once, and returned None. "
-                "It may be asked 3 times.",
+                "It may be asked 2 times.",
             ),
             Wrong(
                 """
@@ -306,7 +320,57 @@ EXERCISES = [
                             messages.append({"role": "tool", "tool_call_id": call.id, "content": result.text})
                     raise TimeoutError("too many turns")
                 """,
-                "The model calls for ever, and 3 turns are allowed: it raised TimeoutError: too many turns",
+                "The model calls for ever, and 3 turns are allowed: return None; your function raised TimeoutError.",
+            ),
+            Wrong(
+                """
+                def ask_within(question, toolbox, llm, model, max_turns):
+                    for _ in range(max_turns):
+                        messages = [{"role": "user", "content": question}]
+                        reply = llm.chat.completions.create(model=model, messages=messages, tools=toolbox.schemas())
+                        message = reply.choices[0].message
+                        messages.append(message)
+                        if not message.tool_calls:
+                            return message.content
+                        for call in message.tool_calls:
+                            result = toolbox.call(call.function.name, json.loads(call.function.arguments))
+                            messages.append({"role": "tool", "tool_call_id": call.id, "content": result.text})
+                """,
+                "The model answers in its second message: request 2 held no more messages than "
+                "the one before. Send all of them, and the new ones.",
+            ),
+            Wrong(
+                """
+                def ask_within(question, toolbox, llm, model, max_turns):
+                    messages = [{"role": "user", "content": question}]
+                    for _ in range(1, max_turns):
+                        reply = llm.chat.completions.create(model=model, messages=messages, tools=toolbox.schemas())
+                        message = reply.choices[0].message
+                        messages.append(message)
+                        if not message.tool_calls:
+                            return message.content
+                        for call in message.tool_calls:
+                            result = toolbox.call(call.function.name, json.loads(call.function.arguments))
+                            messages.append({"role": "tool", "tool_call_id": call.id, "content": result.text})
+                """,
+                "The model answers in its second message: you asked it once, and returned None. "
+                "It may be asked 2 times.",
+            ),
+            Wrong(
+                """
+                def ask_within(question, toolbox, llm, model, max_turns):
+                    messages = [{"role": "user", "content": question}]
+                    for _ in range(max_turns):
+                        reply = llm.chat.completions.create(model=model, messages=messages, tools=toolbox.schemas())
+                        message = reply.choices[0].message
+                        messages.append(message)
+                        if not message.tool_calls:
+                            answer = message.content
+                        for call in message.tool_calls:
+                            result = toolbox.call(call.function.name, json.loads(call.function.arguments))
+                            messages.append({"role": "tool", "tool_call_id": call.id, "content": result.text})
+                """,
+                "it raised TypeError: 'NoneType' object is not iterable (line 9 of your cell)",
             ),
         ),
     ),
@@ -383,7 +447,7 @@ EXERCISES = [
                             return "something went wrong"
                 """,
                 "A run in which the endpoint fails: whoever calls you must hear of it. "
-                "Let the ModelError through; you returned 'something went wrong'.",
+                "Let the ModelError through; you returned a text.",
             ),
             Wrong(
                 """
@@ -451,6 +515,20 @@ EXERCISES = [
                 """,
                 "A run that goes well: no server joined. "
                 'Mount each in a Toolbox(traffic=traffic, era="legacy").',
+            ),
+            Wrong(
+                """
+                def ask_once(question, servers, llm, model, traffic):
+                    with Toolbox(traffic=traffic, era="legacy") as toolbox:
+                        for name, command in servers.items():
+                            toolbox.mount(name, command)
+                        try:
+                            return run_agent(question, toolbox, llm, model).answer
+                        except Exception as problem:
+                            raise RuntimeError("it failed") from problem
+                """,
+                "A run in which the endpoint fails: whoever calls you must hear of it. "
+                "Let the ModelError through; a RuntimeError came.",
             ),
         ),
     ),
@@ -568,6 +646,31 @@ EXERCISES = [
                 """,
                 "the model reads 'Error: not run: -1 calls are left'. "
                 "Return a text with the number of calls that are allowed, 2.",
+            ),
+            Wrong(
+                """
+                def at_most(limit):
+                    asked = []
+
+                    async def approve(call):
+                        asked.append(call)
+                        return len(asked) <= limit or f"only {limit} calls are allowed"
+
+                    return approve
+                """,
+                "the function that you return is an `async def`: calling it runs nothing. Write it with `def`.",
+            ),
+            Wrong(
+                """
+                def at_most(limit):
+                    def approve(call):
+                        asked = 0
+                        asked += 1
+                        return asked <= limit or f"only {limit} calls are allowed"
+
+                    return approve
+                """,
+                "the model made 3 calls, and with at_most(2) 3 of them ran.",
             ),
         ),
     ),
