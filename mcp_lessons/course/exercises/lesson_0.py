@@ -33,7 +33,7 @@ def _judge_only_the_map(only_the_map: Callable[[], Any]) -> str | None:
     if question is None:
         return "your function returns nothing. End it with `return` and the question."
     if not isinstance(question, str) or not question.strip():
-        return f"return a question, as text. Your function returned {str(question)[:60]!r}."
+        return f"return a question, as text. Your function returned {_what(question)}."
     result, traffic = _asked(question)
     servers = _called(traffic)
     if servers and "maps" not in servers:
@@ -57,16 +57,23 @@ def _judge_who_was_called(who_was_called: Callable[[Traffic], Any]) -> str | Non
     if got is None:
         return "your function returns nothing. Collect the names in a list, and `return` it."
     if not isinstance(got, list):
-        return f"return a list of names. Your function returned {str(got)[:80]}."
-    if len(got) > 2 and set(got) == set(expected):
+        return f"return a list of names. Your function returned {_what(got)}."
+    if len(got) > 2 and set(got) >= set(expected):
         return f"{len(got)} names came back, and two calls were made. Look for the method tools/call."
     if got == sorted(expected, reverse=True) and got != expected:
-        return "the names are right, and their order is not. Keep the order of the record."
+        return "the names are right, and their order is not: the first tools/call went to maps."
     if got != expected:
         return f"expected {expected}, and you returned {str(got)[:120]}."
     if (empty := who_was_called(Traffic())) != []:
         return f"for a record with nothing in it, return an empty list. Yours returned {str(empty)[:80]}."
+    if who_was_called(list(reversed(list(traffic)))) == expected:
+        return "for a record in which weather was called first, you say maps first. Keep the order of the record."
     return None
+
+
+def _what(answer: Any) -> str:
+    """The same words on every run: a set has no order, and a generator an address."""
+    return repr(answer[:60]) if isinstance(answer, str) else f"a {type(answer).__name__}"
 
 
 EXERCISES = [
@@ -149,7 +156,7 @@ EXERCISES = [
                 def who_was_called(traffic):
                     return "maps, weather"
                 """,
-                "return a list of names. Your function returned maps, weather.",
+                "return a list of names. Your function returned 'maps, weather'.",
             ),
             Wrong(
                 """
@@ -182,7 +189,22 @@ EXERCISES = [
                     calls = [e for e in traffic if e.kind == "request" and e.body["method"] == "tools/call"]
                     return [event.server for event in reversed(calls)]
                 """,
-                "the names are right, and their order is not. Keep the order of the record.",
+                "the names are right, and their order is not: the first tools/call went to maps.",
+            ),
+            Wrong(
+                """
+                def who_was_called(traffic):
+                    calls = [e for e in traffic if e.kind == "request" and e.body["method"] == "tools/call"]
+                    return sorted({event.server for event in calls})
+                """,
+                "for a record in which weather was called first, you say maps first. Keep the order of the record.",
+            ),
+            Wrong(
+                """
+                def who_was_called(traffic):
+                    return {e.server for e in traffic if e.kind == "request" and e.body["method"] == "tools/call"}
+                """,
+                "return a list of names. Your function returned a set.",
             ),
         ),
     ),
