@@ -68,21 +68,25 @@ class _Handler(BaseHTTPRequestHandler):
     timeout = 10.0  # seconds that a client may take over sending its request
 
     def do_GET(self) -> None:
-        if self.path.rstrip("/") != "/v1/models":
-            return self.send_error(404, f"no such path: {self.path}")
         model = {"id": MODEL, "object": "model", "created": 0, "owned_by": "mcp-lessons"}
-        return self._send(200, {"object": "list", "data": [model]})
+        found = {"/v1/models": {"object": "list", "data": [model]}, f"/v1/models/{MODEL}": model}
+        path = self.path.rstrip("/")
+        if path not in found:
+            return self.send_error(404, f"no such path: {self.path}")
+        return self._send(200, found[path])
 
     def do_POST(self) -> None:
         length = self.headers.get("Content-Length", "")
-        body = self.rfile.read(int(length)) if length.isdecimal() else b""
+        body = self.rfile.read(int(length)) if length.isdecimal() and len(length) < 9 else b""
         if self.path.rstrip("/") != "/v1/chat/completions":
             return self.send_error(404, f"no such path: {self.path}")
         try:
             request = read_request(body)
+            completion = complete(request)
         except BadRequest as problem:
             return self.send_error(400, str(problem), problem.param)
-        completion = complete(request)
+        except RecursionError:
+            return self.send_error(400, "something in it is nested too deeply")
         if not request.get("stream"):
             return self._send(200, completion)
         with_usage = (request.get("stream_options") or {}).get("include_usage", False)

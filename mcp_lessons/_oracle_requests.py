@@ -42,6 +42,7 @@ def check_request(request: Any) -> None:
     messages, tools, options = (request.get(key) for key in ("messages", "tools", "stream_options"))
     require(request.get("model") and isinstance(request["model"], str), "you must provide a model", "model")
     require(isinstance(request.get("stream"), bool | None), "not a boolean", "stream")
+    require(request.get("n") in (None, 1), "there is one choice, always", "n")
     require(options is None or (isinstance(options, dict) and request.get("stream")),
             "no object, or without stream", "stream_options")  # fmt: skip
     require(request.get("tool_choice") in (None, "auto", "none", "required"),
@@ -76,13 +77,13 @@ def check_message(message: Any, where: str, waiting: list[str]) -> list[str]:
     content, calls = message.get("content"), message.get("tool_calls")
     parts = isinstance(content, list) and all(isinstance(part, dict) and "type" in part for part in content)
     require(isinstance(content, str) or parts or (content is None and calls), "no content", where)
+    require(calls is None or (role == "assistant" and isinstance(calls, list) and calls),
+            "tool_calls is empty, no list, or not the assistant's", where)  # fmt: skip
     if role == "tool":
         answered = message.get("tool_call_id")
         require(answered in waiting, f"tool_call_id {answered!r} answers no call before it", where)
         return [id for id in waiting if id != answered]
     require(not waiting, f"before it, these calls need a tool message: {', '.join(waiting)}", where)
-    require(calls is None or (role == "assistant" and isinstance(calls, list) and calls),
-            "tool_calls is empty, no list, or not the assistant's", where)  # fmt: skip
     for number, call in enumerate(calls or ()):
         check_function(call, f"{where}.tool_calls[{number}]")
         require(isinstance(call.get("id"), str) and call["id"], "a call has no id", where)

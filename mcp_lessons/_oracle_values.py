@@ -28,7 +28,7 @@ TOKEN = r"""
     | (?<!\w)(?P<quote>["'`])(?P<text>.*?)(?P=quote)(?!\w)
     | (?P<date>\b\d{4}-\d\d-\d\d\S*\b)
     | (?P<time>\b\d{1,2}:\d\d(?::\d\d)?\b)
-    | (?P<path>[\w.~:\\/@*+-]*[/\\@][\w.~:\\/@*+?=&%%\#-]*[\w/*] | \w+(?:[._-]\w+)+(?<!\d))
+    | (?P<path>[\w.~:*+-]*+[/\\@][\w.~:\\/@*+?=&%%\#-]*[\w/*] | \w+(?:[._-]\w+)+(?<!\d))
     | (?P<number>(?<![\w.-])-?\d+(?:\.\d+)?\b)
     | (?P<name>[^\W\d_a-z]\w*(?:\s[^\W\d_a-z]\w*)*)
     | (?P<cut>[?!;,.\n]|\b(?:and|then|but)\b)
@@ -153,8 +153,17 @@ def find(rule: Rule, values: list[Value], used: list[Value]) -> Any:
         lacking = any(each.needed and found[each.name] is MISSING for each in rule.inside)
         return MISSING if lacking else {key: value for key, value in found.items() if value is not MISSING}
     if rule.needed and rule.items:
-        return list(iter(lambda: find(rule.items, values, used), MISSING)) or MISSING  # type: ignore[arg-type]
+        return list(find_all(rule.items, values, used)) or MISSING
     return MISSING
+
+
+def find_all(rule: Rule, values: list[Value], used: list[Value]) -> Iterator[Any]:
+    """One item after the other, as long as each takes a value: an object that needs none fits for ever."""
+    while (before := len(used)) < len(values):
+        item = find(rule, values, used)
+        if item is MISSING or len(used) == before:
+            return
+        yield item
 
 
 def fitness(rule: Rule, value: Value) -> float:

@@ -54,7 +54,9 @@ def choose_llm() -> tuple[Any, str]:
     With neither base URL nor model (a key alone is no wish to use it) it is the Oracle, at most one
     a process. ModelError when the endpoint cannot be asked for its models, or lists none.
     """
-    base_url, key, model = (os.environ.get(f"OPENAI_{name}") for name in ("BASE_URL", "API_KEY", "MODEL"))
+    base_url, key, model = (
+        os.environ.get(f"OPENAI_{name}", "").strip() for name in ("BASE_URL", "API_KEY", "MODEL")
+    )
     if not base_url and not model:
         with _lock:
             _shared[:] = _shared or [Oracle()]
@@ -91,7 +93,8 @@ choose_llm.close = _close  # type: ignore[attr-defined]
 def first_model(client: Any) -> str:
     """The name of the first model that an endpoint lists. ModelError when it cannot be had."""
     try:
-        return next(model.id for model in client.models.list().data if model.id)
+        ids = [model.id for model in client.models.list().data]
+        return next(id for id in ids if id and isinstance(id, str))
     except Exception as problem:  # refused, not reached, no list, an empty one
         said = str(problem.__cause__ or problem)[:300] or "the list is empty"
         raise ModelError(f"{client.base_url} lists no model ({said}): set OPENAI_MODEL") from None

@@ -6,6 +6,7 @@ import re
 import socket
 import sys
 import threading
+import time
 import urllib.error
 import urllib.request
 from contextlib import closing, contextmanager
@@ -102,6 +103,12 @@ def test_it_says_that_it_is_rule_based(oracle):
 
 
 # The endpoint
+
+
+def test_its_one_model_can_be_asked_for(llm, oracle):
+    assert llm.models.retrieve(oracle.model).id == oracle.model
+    with pytest.raises(openai.NotFoundError):
+        llm.models.retrieve("another")
 
 
 def test_models_lists_its_one_model(llm, oracle):
@@ -268,6 +275,11 @@ ODD = {
     ),
     "tool_calls is empty": ({"messages": [USER, assistant()]}, "tool_calls is empty"),
     "tool_calls of the user": ({"messages": [USER | {"tool_calls": [call()]}, tool()]}, "tool_calls"),
+    "tool_calls of a tool": (
+        {"messages": [USER, assistant(call()), tool() | {"tool_calls": "x"}]},
+        "not the assistant's",
+    ),
+    "two choices": ({"messages": [USER], "n": 2}, "n: there is one choice"),
     "stream is a text": ({"messages": [USER], "stream": "yes"}, "stream"),
     "stream_options without stream": (
         {"messages": [USER], "stream_options": {"include_usage": True}},
@@ -301,6 +313,21 @@ def test_an_odd_request_gets_a_400_that_names_it(oracle, odd):
 def test_a_body_that_is_no_request_gets_a_400(oracle, body):
     status, reply = post(oracle, body)
     assert status == 400 and reply["error"]["message"]
+
+
+def test_a_question_that_is_nested_too_deeply_gets_a_400(oracle):
+    keep = function("keep", "Keep it.", {"it": {"type": "array"}}, ["it"])
+    question = {"role": "user", "content": "keep " + "[" * 990 + "]" * 990}
+    status, reply = post(oracle, json.dumps({"model": "m", "messages": [question], "tools": [keep]}).encode())
+    assert status == 200 or (status == 400 and "too deeply" in reply["error"]["message"])
+
+
+@pytest.mark.parametrize("length", ["-1", "9" * 17, "9" * 30, "9" * 5_000, "x"])
+def test_a_length_that_no_request_has_gets_a_400(oracle, length):
+    port = int(oracle.base_url.split(":")[2].partition("/")[0])
+    with socket.create_connection(("127.0.0.1", port), timeout=5) as client:
+        client.sendall(f"POST /v1/chat/completions HTTP/1.1\r\nContent-Length: {length}\r\n\r\n".encode())
+        assert b" 400 " in client.makefile("rb").readline()
 
 
 def test_the_openai_package_raises_its_own_error_for_a_400(llm):
@@ -406,6 +433,22 @@ def test_it_says_what_it_cannot_know():
         "I cannot know “What is the meaning of life”: no tool I was given is about it."
     )
     assert said("") == said("Hello!", AIR) == "I cannot know that: no tool I was given is about it."
+
+
+def test_a_list_of_objects_that_need_nothing_does_not_go_on_for_ever():
+    note = {"type": "object", "properties": {"text": {"type": "string"}}}
+    keep = function("keep", "Keep notes.", {"notes": {"type": "array", "items": note}}, ["notes"])
+    for question in ("keep these notes please", 'keep the notes "one" and "two"'):
+        assert isinstance(decide([question], [], [keep])[0], list)
+
+
+@pytest.mark.parametrize(
+    "text", ["@" * 2_000, "\\" * 2_000, "@-" * 1_000, "/:" * 1_000, "a." * 1_000 + "=", "1.1." * 500]
+)
+def test_no_question_takes_longer_to_read_than_to_write(text):
+    began = time.thread_time()
+    decide([text], [], [AIR])
+    assert time.thread_time() - began < 2, "seconds of the processor; a question costs some hundredths"
 
 
 def test_it_says_which_argument_is_lacking():
@@ -704,6 +747,26 @@ def test_an_address_that_is_none_is_a_model_error(environment, address):
     environment("OPENAI_MODEL", "m")
     with pytest.raises(ModelError, match="is no address"):
         choose_llm()
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", " ", "\t"])
+def test_white_space_around_what_the_environment_says_is_no_part_of_it(environment, end):
+    environment("OPENAI_BASE_URL", "http://127.0.0.1:9/v1" + end)
+    environment("OPENAI_API_KEY", "sk-0123456789" + end)
+    environment("OPENAI_MODEL", " some-model" + end)
+    client, model = choose_llm()
+    with client:
+        assert (str(client.base_url), client.api_key) == ("http://127.0.0.1:9/v1/", "sk-0123456789")
+        assert model == "some-model"
+
+
+def test_a_model_whose_name_is_no_text_is_passed_over(environment):
+    with Endpoint() as endpoint:
+        endpoint.models = {"data": [{"id": 5}, {"id": None}, {"id": "second"}]}
+        environment("OPENAI_BASE_URL", endpoint.base_url)
+        client, model = choose_llm()
+        with client:
+            assert model == "second"
 
 
 @pytest.mark.parametrize("listed", [{}, {"data": []}, {"data": None}, [], {"data": [7]}, {"data": [{}]}])
