@@ -13,7 +13,7 @@ from typing import Any
 
 from .agent import run_agent
 from .client import Client
-from .errors import McpError, RequestTimeout, RpcError, at_most
+from .errors import McpError, ProtocolError, RequestTimeout, RpcError, at_most
 from .oracle import choose_llm
 from .results import Tool
 from .stdio import StdioTransport
@@ -141,7 +141,7 @@ def trace(options: argparse.Namespace) -> int:
             for name, arguments in wanted:
                 try:
                     client.call_tool(name, arguments)
-                except (RpcError, RequestTimeout) as problem:
+                except (ProtocolError, RpcError, RequestTimeout) as problem:
                     print(f"     {plain(name)}: {plain(str(problem))}", flush=True)
     left = at_most([plain(tool.name) for tool in tools if tool.name not in dict(wanted)], 10)
     if left:
@@ -154,6 +154,7 @@ def call_from(words: list[str]) -> tuple[str, dict[str, Any]]:
     """A tool's name and its arguments, from the words behind --call."""
     try:
         arguments = json.loads(words[1]) if words[1:] else {}
+        json.dumps(arguments, allow_nan=False)
     except ValueError as problem:
         parser().error(plain(f"--call {words[0]}: the arguments are no JSON: {problem}"))
     if not isinstance(arguments, dict) or words[2:]:

@@ -110,8 +110,8 @@ class Pending:
     def progress(self, token: Any) -> None:
         """A notifications/progress with this token came: give its request more time."""
         with self._lock:
-            for waiting in self._alive():
-                if token is not None and waiting.token == token:
+            for waiting in self._alive():  # some servers turn a token into a text
+                if token is not None and token in (waiting.token, str(waiting.token)):
                     waiting.extend()
 
     def end(self, make_error: Callable[[], McpError]) -> None:

@@ -17,6 +17,7 @@ from typing import Any
 from urllib.parse import unquote
 
 DEPTHS = (32, 8, 4)  # levels kept: what is too large with 32 levels is tried with fewer
+LARGEST_SIZE = 2_000  # llama.cpp refuses a text or a list that must be longer
 LARGEST, LEAST = 100_000, 20  # characters of a schema, and those that each value in it counts at least
 
 _TYPES = ("string", "number", "integer", "boolean", "object", "array", "null")
@@ -31,10 +32,11 @@ _KINDS = {
     "value": "default const",
     "number": "minimum maximum exclusiveMinimum exclusiveMaximum",
     "size": "minLength maxLength minItems maxItems",
-    "text": "title description pattern format",
+    "text": "title description format",
 }
 _KIND_OF = {keyword: kind for kind, keywords in _KINDS.items() for keyword in keywords.split()}
 _MALFORMED = object()
+_CHOICES = (("allOf",), ("anyOf", "oneOf"))
 
 
 def repair(schema: Any) -> tuple[dict[str, Any], list[str]]:
@@ -56,11 +58,18 @@ def utf8(text: str) -> str:
 
 
 def _as_object(schema: dict[str, Any]) -> dict[str, Any]:
-    """The root of a tool's schema. OpenAI refuses choices there: they become one list of properties."""
-    parts = [part for key in ("allOf", "anyOf", "oneOf") for part in schema.pop(key, [])]
-    properties = [pair for part in (*parts, schema) for pair in part.get("properties", {}).items()]
+    """The root of a tool's schema. OpenAI refuses choices there: they become one list of properties, in which
+    a name that means several things may be any of them."""
+    every, some = ([_as_object(part) for key in keys for part in schema.pop(key, [])] for keys in _CHOICES)
+    names: dict[str, list[Any]] = {}
+    for part in (*every, *some, schema):
+        for name, inner in part.get("properties", {}).items():
+            names.setdefault(name, []).extend([] if inner in names.get(name, []) else [inner])
+    properties = {name: inner[0] if len(inner) == 1 else {"anyOf": inner} for name, inner in names.items()}
     kept = {key: value for key, value in schema.items() if key not in ("enum", "const")}
-    return {**kept, "type": "object", "properties": dict(properties)}
+    required = list(dict.fromkeys(name for part in (schema, *every) for name in part.get("required", [])))
+    kept |= {"required": required} if required else {}
+    return {**kept, "type": "object", "properties": properties}
 
 
 class _Walk:
@@ -79,12 +88,16 @@ class _Walk:
             return {}
         if isinstance(value.get("$ref"), str):
             return self.schema(self.target(value, inside), (*inside, value["$ref"]), depth + 1)
-        copy: dict[str, Any] = {"items": {}} if value.get("type") == "array" else {}
+        copy: dict[str, Any] = {}
         for key in [key for key in value if key in _KIND_OF]:
             copy[key] = self.keyword(_KIND_OF[key], value[key], inside, depth + 1)
             if copy[key] is _MALFORMED:
                 del copy[key]
-                self.notes.append(f"the keyword {key!r} of its schema is malformed: left out")
+                self.notes.append(
+                    f"the keyword {key!r} of its schema is malformed or out of bounds: left out"
+                )
+        if "array" in copy.get("type", ""):
+            copy.setdefault("items", {})
         return copy
 
     def keyword(self, kind: str, value: Any, inside: tuple[str, ...], depth: int) -> Any:
@@ -103,14 +116,14 @@ class _Walk:
             case ("names", list()) if all(isinstance(word, str) for word in value):
                 return list(dict.fromkeys(map(self.text, value)))
             case ("value", _) | ("values", [_, *_]) | ("text", str()):
-                return self.plain(value, depth)
+                return self.plain(value, 0)
             case ("schema or bool", bool()):
                 return value
             case ("types", _) if value in _TYPES:
                 return value
             case ("number", int() | float()) if abs(value) < inf and not isinstance(value, bool):
                 return value
-            case ("size", int()) if value >= 0 and not isinstance(value, bool):
+            case ("size", int()) if 0 <= value < LARGEST_SIZE and not isinstance(value, bool):
                 return value
         return _MALFORMED
 
@@ -147,5 +160,6 @@ def _named(root: dict[str, Any], ref: str) -> Any:
     found: Any = root if ref.startswith("#/") else None
     for step in ref.split("/")[1:]:
         step = unquote(step).replace("~1", "/").replace("~0", "~")
+        found = {str(n): inner for n, inner in enumerate(found)} if isinstance(found, list) else found
         found = found.get(step) if isinstance(found, dict) else None
     return found

@@ -30,6 +30,8 @@ from .traffic import Event, Recorder, Traffic
 
 CLIENT_INFO = {"name": "mcp-lessons", "version": "0.1.0"}
 MAX_PAGES = 1_000
+HANDSHAKE_SECONDS = 60.0
+"""How long a server may take to start, unless its client has more patience: some are downloaded first."""
 CANCEL_SECONDS = 0.5
 """How long telling a server that a call is cancelled may take, when it has stopped reading."""
 
@@ -118,7 +120,9 @@ class Client:
 
     def _server_changed(self, change: dict[str, Any]) -> None:
         if change["event"] == "exited":
-            self._pending.end(partial(errors.ServerExited, self.name, change["status"], change["stderr"]))
+            noise = () if self.server else tuple(self._noise)  # a usage line, when it was started wrongly
+            why = (self.name, change["status"], change["stderr"], noise)
+            self._pending.end(partial(errors.ServerExited, *why))
         elif change["event"] == "stdout closed":
             why = f"{self.name!r} closed its stdout and runs on, unheard"
             self._pending.end(partial(TransportError, why))
@@ -198,9 +202,9 @@ class Client:
         """Agree with the server on an era and a version. So far "legacy", the handshake, is built."""
         if era != "legacy":
             raise ValueError(f'era={era!r} is not built yet: this client speaks era="legacy"')
-        return self.initialize()
+        return self.initialize(max(HANDSHAKE_SECONDS, self.timeout))
 
-    def initialize(self, timeout: float = 60.0) -> ServerInfo:
+    def initialize(self, timeout: float = HANDSHAKE_SECONDS) -> ServerInfo:
         """The handshake: who we are, which version, which capabilities. Hangs up if it fails.
 
         ProtocolError when no version suits both sides.
@@ -274,7 +278,7 @@ class Client:
             return self.request(method, params, timeout)
         except RpcError as problem:
             offered = self.server is None or primitive in self.server.capabilities
-            if problem.code == METHOD_NOT_FOUND or not offered:
+            if "cursor" not in params and (problem.code == METHOD_NOT_FOUND or not offered):
                 return {primitive: []}
             raise
 

@@ -5,7 +5,7 @@ requests, so what a client sends and gets needs no change on its way.
 https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle
 """
 
-from .errors import McpError, ProtocolError, RpcError
+from .errors import McpError, ProtocolError, RpcError, brief
 from .jsonrpc import Message
 
 LEGACY_VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
@@ -37,4 +37,4 @@ def refused_handshake(server: str, problem: RpcError) -> McpError:
     supported = problem.data.get("supported") if isinstance(problem.data, dict) else None
     if not supported:
         return problem
-    return ProtocolError(f"{server} wants version {supported}; we offered {LEGACY_VERSIONS[0]!r}")
+    return ProtocolError(f"{server} wants version {brief(supported)}; we offered {LEGACY_VERSIONS[0]!r}")

@@ -63,12 +63,16 @@ class ServerExited(TransportError):
     """The server's process is gone.
 
     `status` is its exit status (negative: the number of the signal that ended it), or None when it
-    is not known; `stderr` holds the last lines it wrote there.
+    is not known; `stderr` holds the last lines it wrote there; `noise` are lines of its stdout that may say
+    why it ended.
     """
 
-    def __init__(self, server: str, status: int | None, stderr: Sequence[str] = ()) -> None:
+    def __init__(
+        self, server: str, status: int | None, stderr: Sequence[str] = (), noise: Sequence[str] = ()
+    ) -> None:
         self.server, self.status, self.stderr = server, status, list(stderr)
-        super().__init__(f"server {server!r} exited with {_status_in_words(status)}{_quoted(stderr)}")
+        said = _quoted("what it printed beside messages", noise) + _quoted("the end of its stderr", stderr)
+        super().__init__(f"server {server!r} exited with {_status_in_words(status)}{said}")
 
 
 class RequestTimeout(McpError, TimeoutError):
@@ -114,7 +118,5 @@ def _status_in_words(status: int | None) -> str:
     return f"signal {-status}" if status < 0 else f"status {status}"
 
 
-def _quoted(stderr: Sequence[str]) -> str:
-    if not stderr:
-        return ""
-    return "; the end of its stderr:\n" + "\n".join(f"    {line}" for line in stderr)
+def _quoted(what: str, lines: Sequence[str]) -> str:
+    return "".join([f"; {what}:", *(f"\n    {line}" for line in lines)]) if lines else ""

@@ -20,8 +20,8 @@ Message = dict[str, Any]
 
 MAX_OBJECTS = 1_000
 """Objects that are read from one line, when they stand there one after the other."""
-DEEPEST = 500
-"""Levels of nesting that are read: Python's own readers and writers give up at about a thousand."""
+DEEPEST = 920
+"""Levels of nesting that are read: Python gives up at a thousand, with all the calls that led there."""
 
 _SPACE = re.compile(r"\s*")
 _decoder = json.JSONDecoder(strict=False, parse_int=lambda n: int(n) if len(n) < 4300 else float(n))

@@ -88,8 +88,8 @@ class ToolResult:
             content = [content]
         return cls(
             content=content if isinstance(content, list) else [],
-            structured=result.get("structuredContent"),
-            is_error=result.get("isError") is True,
+            structured=result.get("structuredContent", _rest(result)),
+            is_error=result.get("isError") in (True, "true"),
         )
 
     @classmethod
@@ -101,9 +101,9 @@ class ToolResult:
     def text(self) -> str:
         """What the model reads: every block in order. Never empty, and always encodable as UTF-8."""
         text = "\n".join(block_text(block) for block in self.content)
-        if not text and self.structured is not None:
+        if not text.strip() and self.structured is not None:
             text = brief(self.structured, None)
-        if not text:
+        if not text.strip():
             text = "(the tool failed and gave no reason)" if self.is_error else "(the tool gave no output)"
         return text.encode("utf-8", "replace").decode()
 
@@ -123,10 +123,10 @@ def block_text(block: Any) -> str:
             words = f"resource: {uri}, {_size(data)} bytes"
         case {"type": "resource_link", "uri": str(uri)}:
             words = f"link: {brief(block.get('name', ''))} {uri}"
-        case {"type": str(kind)}:
+        case {"type": str(kind)} if kind != "text":
             words = f"a block of type {kind!r}, left out"
         case _:
-            words = "a block that cannot be read, left out"
+            words = f"not a content block: {brief(block, MAX_PLACEHOLDER)}"
     return f"[{words[:MAX_PLACEHOLDER]}]"
 
 
@@ -137,3 +137,9 @@ def _size(data: str) -> int:
 
 def _object(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
+
+
+def _rest(result: Message) -> Any:
+    """What a result without content holds instead, for servers that leave out the envelope, or None."""
+    rest = {key: value for key, value in result.items() if key not in ("_meta", "isError")}
+    return None if "content" in result else rest or None

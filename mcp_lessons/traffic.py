@@ -207,27 +207,25 @@ class Recorder:
         return self.traffic._write(self.connection, self.server, source, kind, raw)
 
 
-_SECRET_OPTION = re.compile(r"(?i)^-{0,2}[\w.-]*(key|token|secret|password|passwd|auth)[\w.-]*$")
-_SECRET_VALUE = re.compile(r"(?i)(bearer\s+\S+|\bsk-[\w-]{8,}|\bgh[pousr]_\w{16,}|://[^/@\s:]+:[^/@\s]+@)")
+_SECRET_NAME = r"[\w.-]*(?:key|token|secret|password|passwd|auth)[\w.-]*"
+_SECRET_OPTION = re.compile(rf"(?i)^--?(?:{_SECRET_NAME}|pat)$")
+_SECRET_VALUE = re.compile(
+    rf'(?i)({_SECRET_NAME}"?\s*[=:]\s*"?)[^"&]+'  # --token=…, ?api_key=…, X-API-Key: …, "apiKey": "…"
+    r"|bearer\s+\S+|\bsk-[\w-]{8,}|\bgh[pousr]_\w{16,}|://[^/@\s:]+:[^/@\s]+@"
+)
 
 
 def redact_command(command: list[str]) -> list[str]:
     """`command` with the values of options such as --api-key, and what looks like a key, left out.
 
-    >>> redact_command(["server", "--api-key", "abc", "--token=xyz", "--port", "80"])
-    ['server', '--api-key', '…', '--token=…', '--port', '80']
+    >>> redact_command(["server", "--api-key", "abc", "--port", "80", "http://example.com/?token=xyz"])
+    ['server', '--api-key', '…', '--port', '80', 'http://example.com/?token=…']
     """
     shown, secret_follows = [], False
     for word in command:
-        option, equals, _ = word.partition("=")
-        names_secret = bool(_SECRET_OPTION.match(option))
-        if secret_follows and not word.startswith("-"):
-            shown.append("…")
-        elif equals and names_secret:
-            shown.append(f"{option}=…")
-        else:
-            shown.append(_SECRET_VALUE.sub("…", word))
-        secret_follows = names_secret and not equals and word.startswith("-")
+        is_secret = secret_follows and not word.startswith("-")
+        shown.append("…" if is_secret else _SECRET_VALUE.sub(lambda found: f"{found[1] or ''}…", word))
+        secret_follows = bool(_SECRET_OPTION.match(word))
     return shown
 
 

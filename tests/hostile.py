@@ -93,7 +93,7 @@ def _odd_shapes(traffic: Traffic) -> None:
         wire("process", "", part)
         traffic.add("tools", body=part)
         traffic.add("model", body=part, server="odd model", connection=99, direction="received")
-    wire("received", '{"jsonrpc":"2.0","id":"deep","result":' + '{"a":' * 490 + "1" + "}" * 490 + "}")
+    wire("received", '{"jsonrpc":"2.0","id":"deep","result":' + '{"a":' * 900 + "1" + "}" * 900 + "}")
     wire("received", json.dumps({"jsonrpc": "2.0", "id": "long", "result": {"text": "long " * 250_000}}))
     wire(
         "received", json.dumps({"jsonrpc": "2.0", "id": "wide", "result": {str(n): n for n in range(20_000)}})

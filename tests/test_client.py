@@ -246,6 +246,49 @@ def test_progress_extends_a_deadline_up_to_ten_times_the_timeout():
         assert 1.8 < time.monotonic() - began < 2.0 + PROMPT
 
 
+def test_a_progress_token_that_comes_back_as_a_text_counts():
+    server = (
+        "def call(m):\n"
+        "    for n in range(8):\n"
+        "        params = {'progressToken': str(m['params']['_meta']['progressToken']), 'progress': n}\n"
+        "        send({'jsonrpc': '2.0', 'method': 'notifications/progress', 'params': params})\n"
+        "        time.sleep(0.1)\n"
+        "    reply(m, {'content': [{'type': 'text', 'text': 'done'}]})\n"
+        "serve(call)"
+    )
+    with connected(tiny("import time\n" + server)) as client:
+        assert client.call_tool("echo", timeout=0.6).text == "done"
+
+
+def test_a_server_that_prints_how_it_is_used_and_ends_is_quoted():
+    quoted = pytest.raises(ServerExited, match=r"beside messages:\n    usage: server --root FOLDER")
+    for status in (0, 2):
+        code = f"print('usage: server --root FOLDER'); raise SystemExit({status})"
+        with client_of(tiny(code)) as client, quoted:
+            client.initialize(timeout=10)
+
+
+def test_a_client_with_more_patience_has_it_for_the_handshake_too():
+    with client_of(tiny("serve(None)"), timeout=77.0) as client:
+        client.connect()
+        waited = []
+        client.initialize = lambda timeout: waited.append(timeout)
+        client.connect()
+        client.timeout = 1.0
+        client.connect()
+    assert waited == [77.0, 60.0]
+
+
+def test_versions_that_a_server_wants_are_quoted_briefly():
+    code = (
+        "error = {'code': -32022, 'message': 'no', 'data': {'supported': ['x\\ud800' * 100_000]}}\n"
+        "send({'jsonrpc': '2.0', 'id': read()['id'], 'error': error}); read()"
+    )
+    with client_of(tiny(code)) as client, pytest.raises(ProtocolError) as refused:
+        client.initialize(timeout=10)
+    assert len(str(refused.value).encode()) < 500
+
+
 def test_progress_of_another_call_extends_nothing():
     code = (
         "def call(m):\n"
@@ -723,6 +766,7 @@ DEEP = json.loads('{"a":' * 900 + "1" + "}" * 900)
         {"structuredContent": "\ud800"},
         {"content": [{"type": "text", "text": ""}], "isError": True},
         {"content": [{"type": "text", "text": "\ud83d"}]},
+        {"content": [{"type": "text", "text": " "}, {"type": "text", "text": "\n"}]},
     ],
 )
 def test_what_the_model_reads_is_never_empty_and_always_encodes(result):
@@ -731,6 +775,32 @@ def test_what_the_model_reads_is_never_empty_and_always_encodes(result):
 
     for text in (deeper(0), deeper(60)):
         assert text and text.encode("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("result", "text"),
+    [
+        ({"success": True, "_meta": {}}, '{"success": true}'),
+        ({"task": {"id": 7}, "isError": False}, '{"task": {"id": 7}}'),
+        ({"toolResult": "sent"}, '{"toolResult": "sent"}'),
+        (
+            {"content": ["one", {"type": "text", "text": {"a": 1}}, {"type": "text", "text": 2}]},
+            '[not a content block: one]\n[not a content block: {"type": "text", "text": {"a": 1}}]\n'
+            '[not a content block: {"type": "text", "text": 2}]',
+        ),
+        ({"content": [{"type": "text", "text": " \n"}], "structuredContent": {"a": 1}}, '{"a": 1}'),
+        ({"content": [], "other": 1}, "(the tool gave no output)"),
+    ],
+)
+def test_what_a_server_says_in_another_shape_reaches_the_model(result, text):
+    assert ToolResult.from_result(result).text == text
+
+
+@pytest.mark.parametrize(
+    ("sent", "is_error"), [(True, True), ("true", True), (1, True), ("false", False), (None, False)]
+)
+def test_a_failure_is_seen_in_whatever_a_server_writes_for_true(sent, is_error):
+    assert ToolResult.from_result({"content": [], "isError": sent}).is_error is is_error
 
 
 def test_a_placeholder_is_short_whatever_it_stands_for():
@@ -825,6 +895,18 @@ def test_a_warning_of_a_list_says_twenty_things_and_counts_the_rest():
         with pytest.warns(McpWarning, match="and 980 more of the kind") as warned:
             assert client.list_tools() == []
         assert len(str(warned[0].message)) < 1500 and len(client.list_problems) == 1000
+
+
+def test_a_second_page_that_nobody_knows_is_no_end_of_the_list():
+    code = (
+        "def other(m):\n"
+        "    if m['method'] != 'tools/list': return\n"
+        "    if not m['params'].get('cursor'): return reply(m, {'tools': [], 'nextCursor': 'two'})\n"
+        "    send({'jsonrpc': '2.0', 'id': m['id'], 'error': {'code': -32601, 'message': 'no'}})\n"
+        "serve(None, other)"
+    )
+    with connected(tiny(code)) as client, pytest.raises(RpcError):
+        client.list_tools()
 
 
 def test_a_page_that_fails_raises_its_error_and_the_next_listing_may_succeed():

@@ -137,6 +137,12 @@ def test_trace_goes_on_after_a_call_that_fails():
     assert done.returncode == 0 and "notifications/cancelled" in done.stdout
 
 
+def test_trace_goes_on_after_a_result_that_is_none():
+    call = ["--call", "echo", '{"text": "x"}']
+    done = trace(*FAULTY, "result_not_an_object", options=[*call, *call])
+    assert done.returncode == 0 and done.stdout.count("is no object") == 2
+
+
 def test_warnings_are_printed_as_lines():
     done = trace(*FAULTY, "bad_tool")
     assert done.returncode == 0 and "     warning: server: tools/list: left out" in done.stdout
@@ -162,6 +168,7 @@ def test_a_command_that_is_not_there_is_named():
         (["trace", "--timeout", "-1", "--", "x"], "invalid seconds value: '-1'"),
         (["ask", "--\x1b[31m"], "unrecognized arguments: --⟨U+001B⟩[31m"),
         (["trace", "--call", "echo", "{", "--", "x"], "--call echo: the arguments are no JSON"),
+        (["trace", "--call", "echo", '{"a": NaN}', "--", "x"], "--call echo: the arguments are no JSON"),
         (["trace", "--call", "echo", "[]", "--", "x"], "--call echo: one JSON object goes with it"),
         (["trace", "--call", "echo", "{}", "{}", "--", "x"], "--call echo: one JSON object goes with it"),
     ],

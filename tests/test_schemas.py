@@ -177,7 +177,6 @@ def test_malformed_keywords_are_left_out_with_a_note_and_the_rest_stays() -> Non
         "minimum": "0",
         "maximum": float("nan"),
         "minLength": -1,
-        "pattern": 5,
         "items": 3,
         "anyOf": {},
         "oneOf": [],
@@ -191,6 +190,50 @@ def test_malformed_keywords_are_left_out_with_a_note_and_the_rest_stays() -> Non
     schema = {"properties": {"x": odd | {"title": "X"}}, "required": ["x", "x"]}
     assert repaired(schema) == {"type": "object", "properties": {"x": {"title": "X"}}, "required": ["x"]}
     assert len(repair(schema)[1]) == len(odd)
+
+
+@pytest.mark.parametrize(
+    "array",
+    [{"type": "array", "items": odd} for odd in ([], None, "text", 5)] + [{"type": ["array", "null"]}],
+)
+def test_an_array_always_says_what_is_in_it(array: dict[str, Any]) -> None:
+    assert repaired({"properties": {"x": array}})["properties"]["x"] == {"type": array["type"], "items": {}}
+
+
+def test_a_pattern_and_a_size_that_some_endpoints_refuse_are_not_sent() -> None:
+    text = {"type": "string", "pattern": "^(a$", "minLength": 3_000, "maxLength": 10}
+    assert repaired({"properties": {"x": text}})["properties"]["x"] == {"type": "string", "maxLength": 10}
+
+
+def test_a_reference_may_lead_through_a_list() -> None:
+    either = {"anyOf": [{"type": "string"}, {"type": "null"}]}
+    schema = {"properties": {"a": either, "b": {"$ref": "#/properties/a/anyOf/0"}}}
+    assert repair(schema)[1] == [] and repaired(schema)["properties"]["b"] == {"type": "string"}
+    schema["properties"]["b"] = {"$ref": "#/properties/a/anyOf/7"}
+    assert "names nothing" in repair(schema)[1][0]
+
+
+def test_choices_at_the_root_keep_every_meaning_of_a_name() -> None:
+    circle = {"properties": {"kind": {"const": "circle"}, "r": {"type": "number"}}, "required": ["kind", "r"]}
+    square = {"properties": {"kind": {"const": "square"}, "r": {"type": "number"}}, "required": ["kind"]}
+    schema = repaired({"oneOf": [circle, square]})
+    assert schema["properties"]["kind"] == {"anyOf": [{"const": "circle"}, {"const": "square"}]}
+    assert schema["properties"]["r"] == {"type": "number"} and "required" not in schema
+
+
+def test_parts_that_all_hold_add_up_their_properties_and_what_they_require() -> None:
+    one = {"properties": {"a": {"type": "string"}}, "required": ["a"]}
+    two = {"anyOf": [{"properties": {"b": {"type": "string"}}, "required": ["b"]}]}
+    schema = repaired({"allOf": [one, two], "properties": {"c": {}}, "required": ["c"]})
+    assert list(schema["properties"]) == ["a", "b", "c"] and schema["required"] == ["c", "a"]
+
+
+@pytest.mark.parametrize("levels", [3, 9, 33])
+def test_values_stay_what_they_are_however_deep_their_schema_stands(levels: int) -> None:
+    schema: dict[str, Any] = {"enum": ["a"], "default": {"x": [1]}, "examples": [[1]]}
+    for _ in range(levels):
+        schema = {"properties": {"x": schema}, "description": "x" * 3_000}
+    assert "null" not in json.dumps(repaired(schema))
 
 
 def test_keywords_that_do_not_help_a_model_are_left_out_without_a_word() -> None:

@@ -183,6 +183,11 @@ def test_a_saved_record_is_one_json_object_a_line(tmp_path):
         (["s", "https://me:secret@host/x"], ["s", "https…host/x"]),
         (["s", "sk-abcdefghijk"], ["s", "…"]),
         (["s", "ghp_abcdefghijklmnopqrstuvwx"], ["s", "…"]),
+        (["s", "http://x/mcp?exaApiKey=abc&depth=2"], ["s", "http://x/mcp?exaApiKey=…&depth=2"]),
+        (["s", "--header", "X-API-Key: abc"], ["s", "--header", "X-API-Key: …"]),
+        (["s", "Authorization: Basic YTpi"], ["s", "Authorization: …"]),
+        (["s", '{"apiKey": "abc", "port": 80}'], ["s", '{"apiKey": "…", "port": 80}']),
+        (["s", "--pat", "abc", "--path", "x"], ["s", "--pat", "…", "--path", "x"]),
         (["npx", "-y", "@scope/server", "/tmp"], ["npx", "-y", "@scope/server", "/tmp"]),
     ],
 )
