@@ -30,8 +30,6 @@ from .traffic import Event, Recorder, Traffic
 
 CLIENT_INFO = {"name": "mcp-lessons", "version": "0.1.0"}
 MAX_PAGES = 1_000
-HANDSHAKE_SECONDS = 60.0
-"""How long a server may take to start, unless its client has more patience: some are downloaded first."""
 CANCEL_SECONDS = 0.5
 """How long telling a server that a call is cancelled may take, when it has stopped reading."""
 
@@ -199,12 +197,15 @@ class Client:
     # The handshake
 
     def connect(self, era: str = "legacy") -> ServerInfo:
-        """Agree with the server on an era and a version. So far "legacy", the handshake, is built."""
+        """Agree with the server on an era and a version. So far "legacy", the handshake, is built.
+
+        A server has a minute to start, or the client's timeout when that is longer: some are downloaded first.
+        """
         if era != "legacy":
             raise ValueError(f'era={era!r} is not built yet: this client speaks era="legacy"')
-        return self.initialize(max(HANDSHAKE_SECONDS, self.timeout))
+        return self.initialize(max(60.0, self.timeout))
 
-    def initialize(self, timeout: float = HANDSHAKE_SECONDS) -> ServerInfo:
+    def initialize(self, timeout: float = 60.0) -> ServerInfo:
         """The handshake: who we are, which version, which capabilities. Hangs up if it fails.
 
         ProtocolError when no version suits both sides.

@@ -813,12 +813,13 @@ def test_the_servers_of_a_file_are_mounted(tmp_path: Path) -> None:
         (7, '"command"'),
         ({"command": 7}, '"command"'),
         ({"command": "x", "args": "y"}, '"args"'),
-        ({"command": "x", "args": [7]}, "text"),
-        ({"command": "x", "env": {"A": 1}}, "text"),
+        ({"command": "x", "args": [None]}, "text"),
+        ({"command": "x", "env": {"A": ["1"]}}, "text"),
         ({"command": "x", "env": ["A"]}, '"env"'),
         ({"command": "x", "cwd": 7}, '"cwd"'),
         ({"command": "x", "env": {"A": "${NOT_SET_ANYWHERE}"}}, "NOT_SET_ANYWHERE is not set"),
-        ({"command": "x", "env": {"A": "${input:a-key}"}}, "${input:a-key}"),
+        ({"command": "x", "env": {"A": "${input:a-key}"}}, "${input:a-key} is known to an editor alone"),
+        ({"command": "${workspaceFolder}/x"}, "known to an editor alone"),
         (entry(faulty("none"), cwd="/no/such/folder"), "folder"),
     ],
 )
@@ -837,8 +838,28 @@ def test_a_server_of_a_file_that_does_not_start_is_reported_and_the_others_are_m
 
 def test_a_server_that_a_file_disables_is_not_started(tmp_path: Path) -> None:
     servers = {"off": entry(faulty("none"), disabled=True), "on": entry(faulty("none"), disabled=False)}
+    servers["off too"] = entry(faulty("none"), enabled=False)
     with Toolbox.from_config(config(tmp_path, servers)) as toolbox:
         assert offered(toolbox) == ["on__echo", "on__add"]
+
+
+def test_a_file_with_what_editors_allow_in_it_is_read(tmp_path: Path) -> None:
+    command, *args = telling("os.environ['A'] + os.environ['B'] + ' ' + ' '.join(sys.argv[1:])")
+    path = tmp_path / "mcp.json"
+    path.write_text(
+        f"""{{ // the servers of this folder, as in "mcpServers"
+        /* one
+           only, */
+        "servers": {{"s": {{
+            "type": "stdio", "url": "", // it has none
+            "command": {json.dumps(command)},
+            "args": {json.dumps(args)[:-1]}, 80, "http://x/*,}}*/", ], /* the end, */
+            "env": {{"A": true, "B": 8.5, }}, // and a comma
+        }}, }},
+        }}"""
+    )
+    with Toolbox.from_config(path) as toolbox:
+        assert toolbox.call("s__x").text == "true8.5 80 http://x/*,}*/"
 
 
 def test_variables_in_a_file_stand_for_the_environment(
