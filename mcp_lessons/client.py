@@ -199,7 +199,7 @@ class Client:
     def connect(self, era: str = "legacy") -> ServerInfo:
         """Agree with the server on an era and a version. So far "legacy", the handshake, is built.
 
-        A server has a minute to start, or the client's timeout when that is longer: some are downloaded first.
+        A server has a minute to start, or the client's timeout when that is longer: some are downloaded.
         """
         if era != "legacy":
             raise ValueError(f'era={era!r} is not built yet: this client speaks era="legacy"')
