@@ -81,14 +81,17 @@ class ToolResult:
     @classmethod
     def from_result(cls, result: Message) -> "ToolResult":
         """From the result of `tools/call`."""
-        content = result.get("content")
+        content, structured = result.get("content"), result.get("structuredContent")
+        if content is None and structured is None:  # some servers leave the envelope out
+            known = ("content", "structuredContent", "isError", "_meta")
+            structured = {key: value for key, value in result.items() if key not in known} or None
         if isinstance(content, str):
             content = [{"type": "text", "text": content}]
         if isinstance(content, dict):
             content = [content]
         return cls(
             content=content if isinstance(content, list) else [],
-            structured=result.get("structuredContent", _rest(result)),
+            structured=structured,
             is_error=result.get("isError") in (True, "true"),
         )
 
@@ -137,9 +140,3 @@ def _size(data: str) -> int:
 
 def _object(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
-
-
-def _rest(result: Message) -> Any:
-    """What a result without content holds instead, for servers that leave out the envelope, or None."""
-    rest = {key: value for key, value in result.items() if key not in ("_meta", "isError")}
-    return None if "content" in result else rest or None
