@@ -31,6 +31,8 @@ MAX_UNSENT = 64 * 1024 * 1024
 DRAIN_SECONDS = 2.0
 """How long what a dead process wrote is still read while somebody else holds its pipes open."""
 QUIET_SECONDS = 0.2
+DEAF_SECONDS = 1.0
+"""How long the next write waits for a server that did not read within the timeout of the last one."""
 LONGEST_POLL = 0.5
 """Seconds after which a write that waits looks up, to see whether its pipe has been closed."""
 
@@ -60,6 +62,7 @@ class Child:
         self.pid, self._owner = self.popen.pid, os.getpid()
         self.exited = threading.Event()
         self._unsent: deque[_Unsent] = deque()
+        self._is_deaf = False  # it has not read for a whole timeout, nor since
         self._pipes, self._reaping = threading.Lock(), threading.Lock()
         self._outputs = [_Output(pipe, self._bell) for pipe in (self.popen.stdout, self.popen.stderr)]
         self.read_stdout, self.read_stderr = (output.read for output in self._outputs)
@@ -84,8 +87,9 @@ class Child:
 
     def flush(self, line: "_Unsent", timeout: float) -> None:
         """Write until `line` is out. TimeoutError when the process does not read it within `timeout`
-        seconds: the rest stays in line before the next one, so that no line is ever torn."""
-        deadline = time.monotonic() + timeout
+        seconds: the rest stays in line before the next one, so that no line is ever torn. After that nobody
+        has as much patience, until it reads again."""
+        deadline = time.monotonic() + (min(timeout, DEAF_SECONDS) if self._is_deaf else timeout)
         while not line.is_out():
             with self._pipes:  # a pipe that is being closed must not be written to
                 if self.popen.stdin.closed:
@@ -94,6 +98,7 @@ class Child:
                 written = not self._unsent or self._unsent[0].write(fd)
                 while self._unsent and self._unsent[0].is_out():
                     self._unsent.popleft()
+            self._is_deaf = not written and (self._is_deaf or time.monotonic() >= deadline)
             if not written:
                 if time.monotonic() >= deadline:
                     raise TimeoutError("the server does not read what it is sent")

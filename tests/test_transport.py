@@ -257,6 +257,17 @@ def test_a_server_that_does_not_read_times_out_the_write_and_no_line_is_torn():
         assert echo(client, "z" * 2_000_000, timeout=20) == "2000000"
 
 
+def test_several_calls_to_a_server_that_does_not_read_do_not_add_up_their_deadlines():
+    with connected("deaf") as client:
+        waited = []
+        for _ in range(3):
+            began = time.monotonic()
+            with pytest.raises(RequestTimeout, match="does not read"):
+                echo(client, "x" * 1_000_000, timeout=4.0)
+            waited.append(time.monotonic() - began)
+        assert waited[1] < 4.0 > waited[2], "only the first one has the whole of its timeout"
+
+
 def test_a_write_that_waits_ends_when_the_client_is_closed_from_another_thread():
     with connected("deaf") as client:
         outcomes = []
