@@ -1,20 +1,22 @@
 """The agent loop: ask the model, run the calls it makes, send the results back, until it answers.
 
 Lesson 6 builds this module, on top of the toolbox. The model is behind any endpoint that speaks the
-chat-completions format; what differs between endpoints is dealt with in `_replies`.
+chat-completions format; what differs between endpoints is dealt with in `_stream` and `_replies`.
 """
 
 import json
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
 from . import jsonrpc
 from ._names import LONGEST_NAME, clean
-from ._replies import Reply, Watch, chunks_of
+from ._replies import Reply
 from ._schemas import utf8
+from ._stream import chunks_of
+from ._watch import Watch
 from .errors import ModelError
 from .results import ToolResult
 from .toolbox import Toolbox
@@ -30,12 +32,14 @@ Message = dict[str, Any]
 
 @dataclass(frozen=True)
 class Call:
-    """A call that the model made. `problem` says why it cannot be run; it is "" when it can."""
+    """A call that the model made. `problem` says why it cannot be run; it is "" when it can. `extra` holds
+    fields that the endpoint wants back with the call."""
 
     id: str
     name: str
     arguments: dict[str, Any]
     problem: str = ""
+    extra: Message = field(default_factory=dict)
 
 
 Approve = Callable[[Call], bool | str]
@@ -80,7 +84,7 @@ def run_agent(
             watch.turn = turn
             reply = ask(llm, model, messages, toolbox.schemas(), stream, watch)
             calls = read_calls(reply, messages)
-            messages.append(assistant_message(reply.text, calls))
+            messages.append(assistant_message(reply, calls))
             messages += run_calls(calls, toolbox, approve, watch)
             if reply.cut or not calls:
                 break
@@ -93,9 +97,12 @@ def opening(question: str | list[Message], system: str | None) -> list[Message]:
     """The messages to begin with: a copy of the caller's, with text in each, and `system` first."""
     messages = [{"role": "user", "content": question}] if isinstance(question, str) else question
     is_list = isinstance(messages, list) and all(isinstance(m, dict) and "role" in m for m in messages)
-    if not messages or not is_list:
+    try:
+        messages = jsonrpc.decode(utf8(jsonrpc.encode(messages))) if is_list else None
+    except (TypeError, ValueError) as problem:
+        raise ValueError(f"the messages hold what JSON cannot: {problem}") from None
+    if not messages:
         raise ValueError(f"the question must be a text or a list of messages, not {question!r:.100}")
-    messages = json.loads(utf8(json.dumps(messages, ensure_ascii=False)))
     if system is not None:
         messages[: messages[0]["role"] == "system"] = [{"role": "system", "content": utf8(system)}]
     said = [{key: value for key, value in message.items() if value not in (None, [])} for message in messages]
@@ -115,7 +122,7 @@ def ask(
         for chunk in chunks_of(llm, request):
             if text := reply.take(chunk):
                 watch.tell("text", text=text)
-        reply.check(llm, stream)
+        reply.check(llm)
     except ModelError as problem:
         watch.failed(problem)
         raise
@@ -134,7 +141,8 @@ def read_calls(reply: Reply, messages: list[Message]) -> list[Call]:
             id = next(fresh)
         taken.add(id)
         arguments, problem = read_arguments(call["arguments"])
-        calls.append(Call(id, call["name"], arguments, CUT if reply.cut else problem))
+        problem = CUT if reply.cut else problem
+        calls.append(Call(id, call["name"], arguments, problem, call["extra"]))
     return calls
 
 
@@ -160,12 +168,13 @@ def read_arguments(sent: Any) -> tuple[dict[str, Any], str]:
     return {}, f"not run: the arguments must be a JSON object, not {str(sent)[:500]}"
 
 
-def assistant_message(text: str, calls: list[Call]) -> Message:
+def assistant_message(reply: Reply, calls: list[Call]) -> Message:
     """What the model said, as history that every endpoint takes back: a text, never null, and
     arguments that are valid JSON, whatever the model wrote."""
-    message: Message = {"role": "assistant", "content": text}
+    message: Message = {"role": "assistant", "content": reply.text}
     if calls:
-        message["tool_calls"] = [{"id": c.id, "type": "function", "function": _function(c)} for c in calls]
+        made = [{"id": c.id, "type": "function", "function": _function(c), **c.extra} for c in calls]
+        message |= reply.extra | {"tool_calls": made}
     return message
 
 

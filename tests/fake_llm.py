@@ -68,6 +68,15 @@ def stream(*chunks: dict, end: str | None = "stop", cut: bool = False, done: boo
     return Answer(text.encode(), content_type="text/event-stream", cut=cut)
 
 
+def events(text: str | bytes, content_type: str = "text/event-stream", **fields: Any) -> Answer:
+    """What stands between the chunks of a stream, written out."""
+    return Answer(text if isinstance(text, bytes) else text.encode(), content_type=content_type, **fields)
+
+
+def event(chunk: Any) -> str:
+    return f"data: {json.dumps(chunk)}\n\n"
+
+
 def refuses(status: int, text: str) -> Answer:
     return Answer(json.dumps({"error": {"message": text, "type": "invalid_request_error"}}).encode(), status)
 

@@ -3,11 +3,15 @@ then happens. The endpoint is `fake_llm.Endpoint` on a real socket, and refuses 
 
 import copy
 import json
+import signal
 import socket
+import struct
+import subprocess
 import sys
 import threading
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import pytest
@@ -17,6 +21,8 @@ from fake_llm import (
     call,
     calls,
     delta,
+    event,
+    events,
     message,
     piece,
     refuses,
@@ -72,6 +78,12 @@ def tool_texts(messages: list[dict]) -> list[str]:
 
 def made_calls(messages: list[dict]) -> list[dict]:
     return [made for m in messages for made in m.get("tool_calls", [])]
+
+
+def nested(value: Any, levels: int) -> Any:
+    for _ in range(levels):
+        value = [value]
+    return value
 
 
 ADD = calls(("c1", "add", '{"a": 1, "b": 2}'))
@@ -146,6 +158,19 @@ def test_a_toolbox_without_tools_sends_no_tools(toolbox: Toolbox) -> None:
     assert "tools" not in requests[0]
 
 
+@pytest.mark.parametrize(
+    "odd",
+    [b"bytes", object(), {1, 2}, float("nan"), nested(1, 5_000), nested(1, 940), 10**5_000],
+    ids=["bytes", "an object", "a set", "no number", "too deep", "rather deep", "too long a number"],
+)
+def test_messages_that_hold_what_json_cannot_are_refused_before_anything_is_sent(
+    toolbox: Toolbox, odd: Any
+) -> None:
+    with Endpoint() as endpoint, pytest.raises(ValueError, match="message"):
+        run_agent([{"role": "user", "content": "?", "odd": odd}], toolbox, llm=endpoint.llm, model="m")
+    assert endpoint.requests == []
+
+
 @pytest.mark.parametrize("question", [[], [{}], ["text"], [3], 3, None])
 def test_what_is_no_question_is_refused_before_anything_is_sent(toolbox: Toolbox, question: Any) -> None:
     with Endpoint() as endpoint, pytest.raises(ValueError, match="the question must be"):
@@ -173,7 +198,7 @@ def test_arguments_that_come_as_an_object_or_encoded_twice_are_used(toolbox: Too
 @pytest.mark.parametrize(
     "arguments",
     ['{"a": 1', "a=1", "[1, 2]", [1, 2], "7", True, '{"a": NaN}', '{"a": 1e999}', "[" * 5000, '{"a":' * 5000,
-     '{"a":' * 501 + "1" + "}" * 501, '{"a":' * 985 + "1" + "}" * 985,
+     '{"a":' * 921 + "1" + "}" * 921, '{"a":' * 985 + "1" + "}" * 985,
      '"\\"[1]\\""', "{'a': 1}", '{"a": ' + "9" * 5000 + "}"],
 )  # fmt: skip
 def test_arguments_that_are_no_json_object_run_nothing_and_the_model_is_told(
@@ -300,10 +325,28 @@ def test_a_message_cut_at_the_token_limit_runs_nothing_and_ends_the_run(
     ask(toolbox, says("Again."), question=result.messages)
 
 
-@pytest.mark.parametrize("reason", ["max_tokens", "model_length"])
+@pytest.mark.parametrize(
+    "reason", ["max_tokens", "model_length", "LENGTH", "MAX_TOKENS", "Length", "max_output_tokens"]
+)
 def test_the_token_limit_goes_by_other_names_too(toolbox: Toolbox, reason: str) -> None:
     result, _ = ask(toolbox, calls(("c1", "add", "{}"), finish_reason=reason))
     assert (result.stop_reason, toolbox.heard) == ("length", [])
+
+
+@pytest.mark.parametrize("reason", ["content_filter", "malformed_function_call", "SAFETY", "tool_calls"])
+@pytest.mark.parametrize("streamed", [False, True])
+def test_a_reply_of_nothing_that_did_not_stop_by_itself_is_an_error_that_says_why(
+    toolbox: Toolbox, reason: str, streamed: bool
+) -> None:
+    nothing = message(content=None, finish_reason=reason)
+    with pytest.raises(ModelError, match=reason.lower()):
+        ask(toolbox, stream(delta(content=""), end=reason) if streamed else nothing, stream=streamed)
+
+
+@pytest.mark.parametrize("reason", ["stop", "STOP", "eos", None, ""])
+def test_a_model_may_have_nothing_to_say(toolbox: Toolbox, reason: str | None) -> None:
+    result, _ = ask(toolbox, message(content=None, finish_reason=reason))
+    assert (result.answer, result.stop_reason) == ("", "answer")
 
 
 def test_calls_are_run_whatever_the_finish_reason_says(toolbox: Toolbox) -> None:
@@ -329,10 +372,55 @@ def test_a_refusal_is_the_answer(toolbox: Toolbox) -> None:
 
 
 def test_reasoning_stays_out_of_the_history(toolbox: Toolbox) -> None:
-    thinking = {"reasoning_content": "hm", "reasoning": "hm", "thinking": "hm"}
-    result, _ = ask(toolbox, calls(("c1", "add", "{}"), **thinking), says("0", **thinking))
+    thinking = {"reasoning": "hm", "thinking": "hm"}
+    result, _ = ask(
+        toolbox, calls(("c1", "add", "{}"), **thinking), says("0", reasoning_content="hm", **thinking)
+    )
     assert "hm" not in json.dumps(result.messages)
     assert result.answer == "0"
+
+
+REASONED = {"reasoning_content": "I should add."}
+SIGNED = {"index": 0, **call("c1", "add", "{}"), "extra_content": {"google": {"thought_signature": "AbC=="}}}
+
+
+def as_deepseek_wants_it(request: dict) -> Any:
+    made = [m for m in request["messages"] if m.get("tool_calls")]
+    if any(m.get("reasoning_content") != "I should add." for m in made):
+        return refuses(400, "the `reasoning_content` must be passed back")
+    return says("0") if not request.get("stream") else stream(delta(content="0"))
+
+
+def as_gemini_wants_it(request: dict) -> Any:
+    if any(made.get("extra_content") != SIGNED["extra_content"] for made in made_calls(request["messages"])):
+        return refuses(400, "function call is missing a thought_signature")
+    return says("0") if not request.get("stream") else stream(delta(content="0"))
+
+
+@pytest.mark.parametrize(
+    ("reply", "then"),
+    [
+        (calls(("c1", "add", "{}"), **REASONED), as_deepseek_wants_it),
+        (stream(delta(reasoning_content="I should"), delta(reasoning_content=" add."),
+                piece(index=0, id="c1", name="add", arguments="{}")), as_deepseek_wants_it),
+        (message(content=None, tool_calls=[SIGNED]), as_gemini_wants_it),
+        (stream(delta(tool_calls=[SIGNED])), as_gemini_wants_it),
+    ],
+    ids=["DeepSeek", "DeepSeek, streamed", "Gemini", "Gemini, streamed"],
+)  # fmt: skip
+def test_what_an_endpoint_wants_back_with_the_calls_is_sent_back(
+    toolbox: Toolbox, reply: Any, then: Any
+) -> None:
+    result, _ = ask(toolbox, reply, then, stream=isinstance(reply, Answer))
+    assert (result.answer, toolbox.heard) == ("0", [(0, 0)])
+
+
+@pytest.mark.parametrize("odd", [None, "x", [1], {"a": float("nan")}, {"a": "\ud800"}])
+def test_what_is_sent_back_with_a_call_is_json_that_can_be_sent(toolbox: Toolbox, odd: Any) -> None:
+    signed = {**call("c1", "add", "{}"), "extra_content": odd}
+    result, requests = ask(toolbox, message(content=None, tool_calls=[signed], reasoning_content="\ud800"))
+    assert result.stop_reason == "answer" and len(requests) == 2
+    json.dumps(result.messages, allow_nan=False, ensure_ascii=False).encode()
 
 
 def test_the_old_function_call_is_a_call(toolbox: Toolbox) -> None:
@@ -350,7 +438,7 @@ def test_the_old_function_call_is_a_call(toolbox: Toolbox) -> None:
     ("content", "answer"),
     [(None, ""), ("", ""), ([{"type": "text", "text": "a"}, {"type": "text", "text": "b"}], "ab"), (7, "7"),
      (False, ""), ([{"type": "thinking", "thinking": "hm"}, None, "x"], "x"),
-     ({"type": "text", "text": "y"}, "y"),
+     ({"type": "text", "text": "y"}, "y"), ([[[["z"]]]], "z"), (nested("x", 600), ""),
      ("half \ud800 pair", "half \ufffd pair")],
 )  # fmt: skip
 def test_content_of_any_form_is_read(toolbox: Toolbox, content: Any, answer: str) -> None:
@@ -423,6 +511,112 @@ def test_pieces_of_several_calls_may_be_mixed(toolbox: Toolbox) -> None:
               piece(index=1, arguments='{"a": 2'), piece(index=0, arguments='{"a": 1'),
               piece(index=0, arguments="}"), piece(index=1, arguments="}")]  # fmt: skip
     assert run_streamed(toolbox, *chunks) == [(1, 0), (2, 0)]
+
+
+ARGUMENTS = '{"a": 1}'
+
+
+@pytest.mark.parametrize(
+    "chunks",
+    [
+        [piece(index=0, id="c1", arguments=ARGUMENTS), piece(index=0, name="add", arguments="")],
+        [piece(index=0, id="c1", name="add"), piece(index=0, name="add", arguments=ARGUMENTS),
+         piece(index=0, name="add", arguments="")],
+        [piece(index=0, id="c1", name="add"), piece(index=0, name="add", arguments=ARGUMENTS),
+         piece(index=0, name="add")],
+        [piece(index=0, id="c1", name="add", arguments=""),
+         piece(index=1, id="c1", name="add", arguments=ARGUMENTS)],
+        [piece(index=0, id="c1", name="add", arguments=ARGUMENTS),
+         piece(index=1, id="c1", name="add", arguments="")],
+        [piece(index=0, id="c1", name="add", arguments=ARGUMENTS),
+         piece(index=1, id="c1", name="add", arguments=ARGUMENTS)],
+        [piece(index=0, id="c1", name="add"), piece(index=0, arguments=ARGUMENTS),
+         piece(index=1, id="c1", name="add"), piece(index=1, arguments=ARGUMENTS)],
+        [piece(id="c1", name="add", arguments=""), piece(index=0, arguments=ARGUMENTS)],
+        [piece(index="0", id="c1", name="add", arguments=""), piece(index=0, arguments=ARGUMENTS)],
+        [delta(tool_calls=[{"index": 0, "id": "c1", "name": "add", "arguments": ARGUMENTS}])],
+        [delta(tool_calls=[{"index": 0, "id": "c1", "function": {"name": "add", "parameters": {"a": 1}}}])],
+        [piece(index=0, id="c1", name="add", arguments=ARGUMENTS),
+         message(content="", tool_calls=[call("c1", "add", ARGUMENTS)])],
+        [piece(index=0, name="add", arguments=ARGUMENTS),
+         message(content="", tool_calls=[call("c9", "add", ARGUMENTS)])],
+    ],
+    ids=[
+        "the arguments, then the name",
+        "the name in each piece, an empty one last",
+        "the name in each piece, one without arguments last",
+        "an empty twin under another index, first",
+        "an empty twin under another index, last",
+        "a twin under another index",
+        "a twin under another index, in pieces",
+        "an index that comes late",
+        "an index that is a text, and a number",
+        "without the level of the function",
+        "parameters for arguments",
+        "the whole message at the end",
+        "the whole message at the end, with an id",
+    ],
+)  # fmt: skip
+def test_one_call_in_odd_pieces_is_run_once(toolbox: Toolbox, chunks: list) -> None:
+    assert run_streamed(toolbox, *chunks) == [(1, 0)]
+
+
+def test_one_id_for_calls_that_differ_is_two_calls(toolbox: Toolbox) -> None:
+    same = {"id": "c1", "name": "add"}
+    whole_ones = [piece(index=n, arguments=json.dumps({"a": n}), **same) for n in (1, 2)]
+    parts = [
+        (piece(index=n, arguments="", **same), piece(index=n, arguments=f'{{"a": {n}}}')) for n in (1, 2)
+    ]
+    assert run_streamed(toolbox, *whole_ones) == [(1, 0), (2, 0)]
+    toolbox.heard.clear()
+    assert run_streamed(toolbox, *parts[0], *parts[1]) == [(1, 0), (2, 0)]
+
+
+def test_a_call_without_the_level_of_the_function_is_run(toolbox: Toolbox) -> None:
+    flat = {"id": "c1", "type": "function", "name": "add", "arguments": {"a": 1}}
+    other = {"id": "c2", "type": "function", "function": {"name": "add", "parameters": {"a": 2}}}
+    result, _ = ask(toolbox, message(content=None, tool_calls=[flat, other]))
+    assert tool_texts(result.messages) == ["1", "2"]
+
+
+def test_a_whole_message_after_the_deltas_adds_what_they_left_out_alone(toolbox: Toolbox) -> None:
+    parts = [delta(content="It is "), delta(content="3.")]
+    assert ask(toolbox, stream(*parts, says("It is 3.")), stream=True)[0].answer == "It is 3."
+    assert (
+        ask(toolbox, stream(delta(role="assistant"), says("It is 3.")), stream=True)[0].answer == "It is 3."
+    )
+
+
+def test_a_character_that_is_cut_in_two_is_put_together(toolbox: Toolbox) -> None:
+    toolbox.add(say)
+    heard: list[dict] = []
+    chunks = [delta(content="a\ud83d"), delta(content="\ude00b"), delta(content="c\ud83d"),
+              piece(index=0, id="c1", name="say", arguments='{"text": "a\ud83d'),
+              piece(index=0, arguments='\ude00b"}')]  # fmt: skip
+    result, _ = ask(toolbox, stream(*chunks), stream(delta(content=".")), stream=True, on_event=heard.append)
+    assert result.messages[1]["content"] == "a\U0001f600bc"
+    assert result.messages[2]["content"] == "a\U0001f600b"
+    assert [e["text"] for e in heard if e["kind"] == "text"] == ["a", "\U0001f600b", "c", "."]
+
+
+def say(text: str) -> str:
+    """Says it."""
+    return text
+
+
+@pytest.mark.parametrize("repeated", [{}, {"id": "c1"}, {"id": "c1", "name": "say"}])
+def test_arguments_in_thousands_of_pieces_are_not_read_again_with_each(
+    repeated: dict, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loads, read = json.loads, []
+    monkeypatch.setattr("json.loads", lambda text: [read.append(len(text)), loads(text)][1])
+    text = json.dumps({"text": "{ b(); } if (a) " * 500})
+    pieces = [piece(index=0, arguments=text[at : at + 4], **repeated) for at in range(2, len(text), 4)]
+    reply = Reply()
+    for chunk in [piece(index=0, id="c1", name="say", arguments=text[:2]), *pieces]:
+        reply.take(chunk)
+    assert [made["arguments"] for made in reply.calls] == [text]
+    assert sum(read) < 10 * len(text)
 
 
 def test_two_calls_in_one_chunk_are_two_calls(toolbox: Toolbox) -> None:
@@ -544,7 +738,7 @@ def test_whatever_an_endpoint_sends_the_history_is_what_a_strict_one_takes_back(
     for chunk in chunks:
         reply.take(chunk)
     made = read_calls(reply, [])
-    history = [{"role": "user", "content": "?"}, assistant_message(reply.text, made)]
+    history = [{"role": "user", "content": "?"}, assistant_message(reply, made)]
     history += [tool_message(call, ToolResult.from_text("ok")) for call in made]
     json.dumps(history, ensure_ascii=False, allow_nan=False).encode("utf-8")
     assert what_a_strict_endpoint_refuses({"messages": history}) == ""
@@ -792,11 +986,28 @@ def test_an_endpoint_that_is_not_there_is_a_model_error_with_its_address(toolbox
 def test_the_loop_takes_any_object_with_the_shape_of_a_client(toolbox: Toolbox) -> None:
     class Llm:
         def create(self, **request: Any) -> Any:
-            return says("So.")
+            return (
+                iter([delta(content="S"), None, delta(content="o.", finish_reason="stop")])
+                if request.get("stream")
+                else says("So.")
+            )
 
         completions = chat = property(lambda self: self)
 
     assert run_agent("?", toolbox, llm=Llm(), model="m").answer == "So."
+    assert run_agent("?", toolbox, llm=Llm(), model="m", stream=True).answer == "So."
+
+
+@pytest.mark.parametrize("problem", [KeyboardInterrupt(), SystemExit(3)])
+def test_what_ends_a_program_ends_the_run_too(toolbox: Toolbox, problem: BaseException) -> None:
+    class Llm:
+        def create(self, **request: Any) -> Any:
+            raise problem
+
+        completions = chat = property(lambda self: self)
+
+    with pytest.raises(type(problem)):
+        run_agent("?", toolbox, llm=Llm(), model="m")
 
 
 # Endpoints that nobody has measured yet
@@ -850,6 +1061,121 @@ def test_a_call_that_stands_alone_instead_of_in_a_list_is_run(toolbox: Toolbox) 
     assert result.messages[2]["content"] == "3"
 
 
+HELLO = event(delta(content="hel")), event(delta(content="lo"))
+END = event(delta(finish_reason="stop")) + "data: [DONE]\n\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        HELLO[0] + "data: \n\n" + HELLO[1] + END,
+        HELLO[0] + "data:\n\n" + HELLO[1] + END,
+        HELLO[0] + "event: ping\n\n" + HELLO[1] + END,
+        HELLO[0] + 'event: ping\ndata: {"type": "ping"}\n\n' + HELLO[1] + END,
+        "retry: 3000\n\n" + HELLO[0] + "id: 7\n\n" + HELLO[1] + END,
+        HELLO[0] + ": still here\n\n" + HELLO[1] + END,
+        HELLO[0] + 'data: null\n\ndata: 7\n\ndata: "x"\n\ndata: [1]\n\n' + HELLO[1] + END,
+        "\ufeff" + HELLO[0] + HELLO[1] + END,
+        (HELLO[0] + HELLO[1] + END).replace("\n", "\r\n"),
+        (HELLO[0] + HELLO[1] + END).replace("\n", "\r"),
+        (HELLO[0] + HELLO[1] + END).replace("\n\n", "\n"),
+        (HELLO[0] + HELLO[1] + END).replace('", "', '",\ndata: "'),
+        HELLO[0] + HELLO[1] + "data: [DONE]\n\n",
+        HELLO[0] + event(delta(content="lo", finish_reason="")) + "data: [DONE]\n\n",
+        HELLO[0] + HELLO[1] + event(delta(finish_reason="stop")) + "garbage\n\n",
+        json.dumps(says("hello")),
+        json.dumps(says("hello"), indent=1),
+    ],
+    ids=[
+        "data that are empty",
+        "data of no letter",
+        "an event without data",
+        "an event that is no chunk",
+        "retry and id",
+        "a comment",
+        "data of other types",
+        "a byte order mark",
+        "CR LF",
+        "CR",
+        "no blank lines",
+        "data in several lines",
+        "DONE and no finish_reason",
+        "DONE and an empty finish_reason",
+        "garbage after the end",
+        "JSON",
+        "JSON in lines",
+    ],
+)
+@pytest.mark.parametrize("content_type", ["text/event-stream", "application/json", "application/x-ndjson"])
+def test_a_stream_is_read_whatever_stands_between_its_chunks_and_whatever_it_calls_itself(
+    toolbox: Toolbox, text: str, content_type: str
+) -> None:
+    assert ask(toolbox, events(text, content_type), stream=True)[0].answer == "hello"
+
+
+def test_bytes_that_are_no_utf8_spoil_one_character(toolbox: Toolbox) -> None:
+    text = b'data: {"choices": [{"delta": {"content": "a\xff \xe2\x80\xa8b"}}]}\n\n' + END.encode()
+    assert ask(toolbox, events(text), stream=True)[0].answer == "a\ufffd \u2028b"
+
+
+def test_calls_of_a_stream_that_ends_with_done_alone_are_run(toolbox: Toolbox) -> None:
+    one = piece(index=0, id="c1", name="add", arguments='{"a": 1}')
+    assert run_streamed(toolbox, one, end=None) == [(1, 0)]
+
+
+USED = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
+
+
+def test_usage_in_every_chunk_is_no_sign_that_the_reply_is_whole(toolbox: Toolbox) -> None:
+    half = {**piece(index=0, id="c1", name="add", arguments=""), "usage": USED}
+    with pytest.raises(ModelError, match="ended before the reply was complete"):
+        ask(toolbox, stream(half, end=None, done=False), stream=True)
+    assert toolbox.heard == []
+
+
+def test_usage_that_comes_alone_is_a_sign_that_the_reply_is_whole(toolbox: Toolbox) -> None:
+    alone = {"choices": [], "usage": USED}
+    assert (
+        ask(toolbox, stream(delta(content="hi"), alone, end=None, done=False), stream=True)[0].answer == "hi"
+    )
+
+
+FAILED = {"code": 500, "message": "the GPU is on fire"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"error: {json.dumps(FAILED)}\n\n",
+        f"error: {json.dumps(FAILED)}\n\ndata: [DONE]\n\n",
+        f"event: error\ndata: {json.dumps(FAILED)}\n\n",
+        f"event: error\ndata: {json.dumps({'type': 'error', 'error': FAILED})}\n\n",
+        json.dumps({"error": FAILED}),
+        json.dumps([{"error": FAILED}]),
+        event({"error": FAILED}),
+        event({"error": FAILED, **delta(content="")}),
+        event(
+            {"choices": [{"index": 0, "delta": {"content": ""}, "finish_reason": "error", "error": FAILED}]}
+        )
+        + event({"choices": [], "usage": USED})
+        + "data: [DONE]\n\n",
+        "the GPU is on fire",
+    ],
+)
+@pytest.mark.parametrize("before", ["", event(delta(content="It "))])
+def test_an_error_in_a_stream_is_told_in_the_endpoints_words_wherever_it_stands(
+    toolbox: Toolbox, text: str, before: str
+) -> None:
+    with pytest.raises(ModelError, match="the GPU is on fire"):
+        ask(toolbox, events(before + text), stream=True)
+
+
+@pytest.mark.parametrize("error", [None, {}, {"code": 0, "message": ""}])
+def test_an_empty_error_beside_a_chunk_is_none(toolbox: Toolbox, error: Any) -> None:
+    result, _ = ask(toolbox, stream({**delta(content="hi"), "error": error}), stream=True)
+    assert result.answer == "hi"
+
+
 def test_an_endpoint_that_does_not_stream_when_it_is_asked_to_is_understood(toolbox: Toolbox) -> None:
     with Endpoint(says("whole"), {"error": {"message": "no money left"}}) as endpoint:
         assert run_agent("?", toolbox, llm=endpoint.llm, model="m", stream=True).answer == "whole"
@@ -863,30 +1189,133 @@ def test_a_thousand_calls_of_one_reply_are_kept_and_the_others_cost_nothing(tool
     assert len(result.messages) == 1_002
 
 
-def test_a_stream_that_is_kept_alive_and_says_nothing_has_a_deadline(
-    toolbox: Toolbox, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("mcp_lessons._replies.STREAM_SECONDS", 0.3)
+@contextmanager
+def wire(head: bytes, drip: bytes = b"", reset: bool = False) -> Iterator[OpenAI]:
+    """An endpoint that sends `head`, and then `drip` until its client goes, or a reset."""
     over = threading.Event()
 
-    def drip() -> None:
+    def serve() -> None:
         with server.accept()[0] as connection, suppress(OSError):
             connection.recv(65536)
-            connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n")
-            while not over.wait(0.05):
-                connection.sendall(b": still here\n\n")
+            connection.sendall(head)
+            while not reset and not over.wait(0.02):
+                connection.sendall(drip)
+            if reset:
+                over.wait(0.1)
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
 
     with socket.create_server(("127.0.0.1", 0)) as server:
-        thread = threading.Thread(target=drip)
+        thread = threading.Thread(target=serve)
         thread.start()
         address = f"http://127.0.0.1:{server.getsockname()[1]}/v1"
-        with (
-            OpenAI(base_url=address, api_key="x", timeout=20, max_retries=0) as llm,
-            pytest.raises(ModelError, match=r"not over within 0\.3 s"),
-        ):
-            run_agent("?", toolbox, llm=llm, model="m", stream=True)
-        over.set()
-        thread.join()
+        try:
+            with OpenAI(base_url=address, api_key="x", timeout=20, max_retries=0) as llm:
+                yield llm
+        finally:
+            over.set()
+            thread.join()
+
+
+OK = b"HTTP/1.1 200 OK\r\nContent-Type: "
+STREAM, JSON = OK + b"text/event-stream\r\n\r\n", OK + b"application/json\r\n\r\n"
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+@pytest.mark.parametrize(
+    ("head", "drip"),
+    [(STREAM, b": still here\n\n"), (STREAM + b"data: ", b"x"), (STREAM, b""), (JSON, b" "),
+     (b"HTTP/1.1 200 OK\r\n", b"X: y\r\n"), (b"", b"HTTP/1.1 103 Early Hints\r\n\r\n"),
+     (b"HTTP/1.1 500 Oh\r\nContent-Type: text/html\r\n\r\n", b"x")],
+    ids=["comments", "one long line", "silence", "a body", "headers", "early hints", "an error"],
+)  # fmt: skip
+def test_a_reply_that_never_ends_has_a_deadline(
+    toolbox: Toolbox, head: bytes, drip: bytes, streamed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mcp_lessons._stream.REPLY_SECONDS", 0.2)
+    with wire(head, drip) as llm, pytest.raises(ModelError, match=r"not over within 0\.2 s"):
+        run_agent("?", toolbox, llm=llm, model="m", stream=streamed)
+
+
+SAID = STREAM + (event(delta(content="It is")) + event(delta(finish_reason="stop"))).encode()
+
+
+@pytest.mark.parametrize(
+    "ending",
+    [{"drip": b": still here\n\n"}, {"drip": b""}, {"reset": True}],
+    ids=["signs of life", "silence", "a reset"],
+)
+def test_a_reply_that_is_whole_is_taken_whatever_comes_after_it(
+    toolbox: Toolbox, ending: dict, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mcp_lessons._stream.LAST_SECONDS", 0.2)
+    with wire(SAID, **ending) as llm:
+        assert run_agent("?", toolbox, llm=llm, model="m", stream=True).answer == "It is"
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs a timer that interrupts")
+@pytest.mark.parametrize("streamed", [False, True])
+def test_ctrl_c_ends_the_wait_for_the_model_at_once(toolbox: Toolbox, streamed: bool) -> None:
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    try:
+        with wire(b"") as llm:
+            signal.setitimer(signal.ITIMER_REAL, 0.2)
+            began = time.monotonic()
+            with pytest.raises(KeyboardInterrupt):
+                run_agent("?", toolbox, llm=llm, model="m", stream=streamed)
+            assert time.monotonic() - began < 1
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    last = [e for e in toolbox.traffic if e.kind == "model"][-1]
+    assert last.body == {"stop_reason": "interrupted", "answer": "", "turns": 1}
+
+
+def test_a_request_that_nobody_waits_for_keeps_no_interpreter_from_ending() -> None:
+    script = (
+        "import sys, mcp_lessons._stream as s; from mcp_lessons import Toolbox, run_agent\n"
+        "from openai import OpenAI\n"
+        "s.REPLY_SECONDS = 0.1\n"
+        "llm = OpenAI(base_url=sys.argv[1], api_key='x', max_retries=0)\n"
+        "try: run_agent('?', Toolbox(), llm, 'm')\n"
+        "except Exception as problem: print(type(problem).__name__)"
+    )
+    with wire(b"") as llm:
+        run = subprocess.run(
+            [sys.executable, "-c", script, str(llm.base_url)], capture_output=True, text=True, timeout=10
+        )
+    assert (run.returncode, run.stdout.strip(), run.stderr) == (0, "ModelError", "")
+
+
+KEY = "sk-SECRET-1234567890"
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+@pytest.mark.parametrize(
+    ("key", "answer"),
+    [
+        (KEY, refuses(401, f"Incorrect API key provided: {KEY}. Authorization: Bearer {KEY}")),
+        (KEY, events(f"<html>Authorization: Bearer {KEY}</html>", "text/html")),
+        (KEY, events(event({"error": {"message": f"no such key: {KEY}"}}))),
+        *((KEY + end, says("never sent")) for end in ("\n", "\r\n", " ", "\t", "\0")),
+    ],
+)
+def test_the_key_stands_neither_in_an_error_nor_in_the_record(
+    toolbox: Toolbox, key: str, answer: Any, streamed: bool
+) -> None:
+    with Endpoint(answer) as endpoint, pytest.raises(ModelError) as caught:
+        llm = endpoint.llm.with_options(api_key=key)
+        run_agent("?", toolbox, llm=llm, model="m", stream=streamed)
+    record = "".join(e.raw for e in toolbox.traffic if e.kind == "model")
+    assert KEY not in str(caught.value) and KEY not in record
+
+
+@pytest.mark.parametrize("address", ["http://me:{}@127.0.0.1:9/v1", "http://127.0.0.1:9/v1?api_key={}&x=y"])
+def test_what_is_secret_in_an_address_is_not_shown(toolbox: Toolbox, address: str) -> None:
+    with (
+        OpenAI(base_url=address.format(KEY), api_key="x", max_retries=0) as llm,
+        pytest.raises(ModelError, match=r"127\.0\.0\.1:9") as caught,
+    ):
+        run_agent("?", toolbox, llm=llm, model="m")
+    assert KEY not in str(caught.value)
 
 
 def test_a_result_says_in_a_line_how_the_run_ended(toolbox: Toolbox) -> None:

@@ -15,7 +15,7 @@ from mcp_lessons.course import cells, notebook
 from mcp_lessons.course.taught import COVERED, SHOWN, TAUGHT
 
 PACKAGE = ROOT / "mcp_lessons"
-MOST_CODE_LINES = 2_850
+MOST_CODE_LINES = 3_050
 MOST_TAUGHT_LINES = 120
 FLOORS = {  # each module, and the modules it may reach, itself or through the private helpers it imports
     "errors": "",
