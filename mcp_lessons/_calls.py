@@ -37,11 +37,12 @@ def outcome(name: str, wait: Callable[[], ToolResult]) -> ToolResult:
 
 
 def failure(name: Any, problem: BaseException) -> ToolResult:
+    kind = words = ""
     try:
+        kind = "" if isinstance(problem, McpError) else type(problem).__name__
         words = str(problem)
-    except Exception:  # what it raises when it is asked what it is
+    except BaseException:  # what it raises when it is asked what it is
         words = "it cannot say why"
-    kind = "" if isinstance(problem, McpError) else type(problem).__name__
     said = [str(name)[:100] or "a call without a name", kind, words]
     return ToolResult.from_text(": ".join(word for word in said if word), is_error=True)
 

@@ -1,13 +1,14 @@
 """The toolbox: many servers and functions as one list of tools, against real processes."""
 
 import asyncio
+import copy
 import json
 import os
 import sys
 import threading
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, Dict, Literal, Optional  # noqa: UP035
@@ -613,6 +614,10 @@ def yielded(x: int) -> Iterator[int]:
     yield x
 
 
+async def yielded_and_awaited(x: int) -> AsyncIterator[int]:
+    yield x
+
+
 @pytest.mark.parametrize(
     ("function", "words"),
     [
@@ -624,6 +629,7 @@ def yielded(x: int) -> Iterator[int]:
         (typed_by_bytes, "Literal"),
         (awaited, "await"),
         (yielded, "yield"),
+        (yielded_and_awaited, "yield"),
         (lambda x: x, "with `def`"),
         ("double", "with `def`"),
         (dict, "with `def`"),
@@ -654,6 +660,32 @@ def test_what_a_function_raises_is_an_error_for_the_model() -> None:
 class Mute(Exception):
     def __str__(self) -> str:
         raise RuntimeError("no words")
+
+
+class Stubborn(Exception):
+    def __str__(self) -> str:
+        raise SystemExit(3)
+
+
+class Nameless(type):
+    @property
+    def __name__(cls) -> str:
+        raise RuntimeError("no name")
+
+
+class Unnamed(Exception, metaclass=Nameless):
+    pass
+
+
+@pytest.mark.parametrize("problem", [Stubborn(), Unnamed("x")])
+def test_what_cannot_say_what_it_is_is_a_failed_call(problem: Exception) -> None:
+    def fail() -> str:
+        raise problem
+
+    toolbox = Toolbox()
+    toolbox.add(fail)
+    results = [toolbox.call("fail"), *toolbox.call_all([("fail", {})] * 2)]
+    assert all(result.is_error and "it cannot say why" in result.text for result in results)
 
 
 @pytest.mark.parametrize("problem", [asyncio.CancelledError("stop"), GeneratorExit(), Mute()])
@@ -694,6 +726,32 @@ def test_a_default_that_json_cannot_hold_stays_out_of_the_schema_and_is_used() -
     assert toolbox.schemas()[1]["function"]["parameters"]["properties"]["needed"]["default"] is None
 
 
+def test_a_signature_holds_nothing_that_would_spoil_a_request() -> None:
+    deep: list[Any] = []
+    for _ in range(700):
+        deep = [deep]
+
+    def f(
+        told: Annotated[str, "half \ud800"] = "\ud800",
+        one_of: Literal["\ud800", "b"] = "b",
+        nested: list = deep,  # type: ignore[assignment]
+        pair: list = ("\ud800", 1),  # type: ignore[assignment]
+    ) -> str:
+        return f"{len(nested)} {pair[1]} {one_of}"
+
+    toolbox = Toolbox()
+    toolbox.add(f)
+    parameters = toolbox.schemas()[0]["function"]["parameters"]
+    json.dumps(parameters, ensure_ascii=False, allow_nan=False).encode()
+    assert parameters["properties"] == {
+        "told": {"type": "string", "description": "half \ufffd", "default": "\ufffd"},
+        "one_of": {"type": "string", "enum": ["\ufffd", "b"], "default": "b"},
+        "nested": {"type": "array", "items": {}},
+        "pair": {"type": "array", "items": {}, "default": ["\ufffd", 1]},
+    }
+    assert toolbox.call("f").text == "1 1 b"
+
+
 def test_ctrl_c_in_a_function_is_no_result() -> None:
     def stop() -> str:
         raise KeyboardInterrupt
@@ -731,7 +789,7 @@ def test_what_a_function_has_only_promised_is_no_result() -> None:
             yield
 
     toolbox = Toolbox()
-    promises = {"later": Later(), "one by one": iter([1])}
+    promises = {"later": Later(), "one by one": iter([1]), "one by one, later": yielded_and_awaited(1)}
 
     def give(what: str) -> object:
         return promises[what]
@@ -741,6 +799,32 @@ def test_what_a_function_has_only_promised_is_no_result() -> None:
         "give: TypeError: it returned a Later, which is no result yet"
     )
     assert toolbox.call("give", {"what": "one by one"}).is_error
+    assert toolbox.call("give", {"what": "one by one, later"}).is_error
+
+
+@pytest.mark.parametrize("content", [None, 5, "text", {"type": "text", "text": "x"}])
+def test_a_tool_result_of_no_blocks_is_an_error_that_says_so(content: Any) -> None:
+    def give() -> ToolResult:
+        return ToolResult(content)
+
+    toolbox = Toolbox()
+    toolbox.add(give)
+    for result in (toolbox.call("give"), *toolbox.call_all([("give", {})] * 2)):
+        assert result.is_error and "ToolResult whose content is no list" in result.text
+
+
+def test_a_whole_float_is_an_integer_wherever_it_stands() -> None:
+    def show(n: int, many: list[int], named: dict[str, int], maybe: int | None, real: float) -> str:
+        return repr((n, many, named, maybe, real))
+
+    toolbox = Toolbox()
+    toolbox.add(show)
+    given = {"n": 3.0, "many": [-1e3, 2], "named": {"a": 0.0}, "maybe": 1.0, "real": 1.0}
+    before = copy.deepcopy(given)
+    assert toolbox.call("show", given).text == "(3, [-1000, 2], {'a': 0}, 1, 1.0)"
+    assert repr(given) == repr(before)
+    assert "many[0] must be of type integer" in toolbox.call("show", given | {"many": [2.5]}).text
+    assert toolbox.call("show", given | {"n": float("inf")}).is_error
 
 
 def test_a_function_alone_runs_on_the_callers_thread_and_several_side_by_side() -> None:
