@@ -36,6 +36,7 @@ def chunks_of(llm: Any, request: dict[str, Any]) -> Iterator[Any]:
     reply is whole; what goes wrong afterwards matters to nobody.
 
     It is read on a thread: so the wait has an end, whatever the endpoint does, and Ctrl-C ends it at once.
+    A request that was given up is left with its next chunk.
     """
     box: SimpleQueue[Any] = SimpleQueue()
     last, is_over, until, gone = None, False, monotonic() + REPLY_SECONDS, Event()

@@ -48,8 +48,8 @@ class ToolCalls:
             call = call | {"arguments": whole_characters(sent) if isinstance(sent, str) else sent}
             others = finished if call["id"] else []
             twins = [c for c in others if (c["id"], c["name"]) == (call["id"], call["name"])]
-            for twin in (twin for twin in twins if twin["arguments"] == ""):
-                twin["arguments"] = call["arguments"]
+            for twin in twins:
+                twin["arguments"] = call["arguments"] if twin["arguments"] == "" else twin["arguments"]
             if not twins or call["arguments"] not in ("", *(twin["arguments"] for twin in twins)):
                 finished.append(call)
         return finished
@@ -58,7 +58,7 @@ class ToolCalls:
         """Some servers leave out the index, or count every call as 0: then a new id is a new call, and
         without an id so is a name, when the arguments so far are whole. Some invent a new id for every
         piece: without a name it goes on with arguments that are not whole."""
-        mine = [call for call in self._made if index is None or call["index"] in (None, index)]
+        mine = [c for c in self._made if index is None or c["index"] is None or c["index"] == index]
         same = [call for call in mine if id and call["id"] == id]
         if same or not mine:
             return same[-1] if same else None

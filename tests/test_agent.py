@@ -34,7 +34,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from openai import OpenAI
 
+from mcp_lessons._model_errors import Refusal
 from mcp_lessons._replies import Reply
+from mcp_lessons._stream import events as stream_events
 from mcp_lessons.agent import AgentResult, assistant_message, read_calls, run_agent, tool_message
 from mcp_lessons.errors import ModelError
 from mcp_lessons.results import ToolResult
@@ -702,6 +704,9 @@ PARTS = st.sampled_from(
         "refusal",
         "prompt_tokens",
         "function_call",
+        "parameters",
+        "extra_content",
+        "reasoning_content",
     ]
 )
 SCRAPS = (
@@ -719,13 +724,19 @@ CHUNKS = st.recursive(
 PIECES = st.fixed_dictionaries(
     {},
     optional={
+        "extra_content": CHUNKS,
         "index": st.sampled_from([None, 0, 1, "0"]),
         "id": st.sampled_from([None, "", "c1", "c2", 7, "\ud800"]),
         "function": st.none() | st.fixed_dictionaries({}, optional={"name": SCRAPS, "arguments": CHUNKS}),
     },
 )
 DELTAS = st.fixed_dictionaries(
-    {}, optional={"content": CHUNKS, "tool_calls": st.lists(PIECES | CHUNKS, max_size=3)}
+    {},
+    optional={
+        "content": CHUNKS,
+        "reasoning_content": CHUNKS,
+        "tool_calls": st.lists(PIECES | CHUNKS, max_size=3),
+    },
 )
 STREAMED = st.builds(lambda part: {"choices": [{"delta": part}]}, DELTAS)
 WHOLE = st.builds(lambda part: {"choices": [{"message": part}]}, DELTAS)
@@ -742,6 +753,24 @@ def test_whatever_an_endpoint_sends_the_history_is_what_a_strict_one_takes_back(
     history += [tool_message(call, ToolResult.from_text("ok")) for call in made]
     json.dumps(history, ensure_ascii=False, allow_nan=False).encode("utf-8")
     assert what_a_strict_endpoint_refuses({"messages": history}) == ""
+
+
+LINES = st.binary(max_size=12) | st.builds(
+    lambda field, value: f"{field}: {json.dumps(value)}".encode(),
+    st.sampled_from(["data", "event", "error", "id", "", "other", "\ufeffdata"]),
+    CHUNKS,
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(LINES | st.sampled_from([b"", b"data: [DONE]", b"event: error", b"data: {"]), max_size=8))
+def test_whatever_the_lines_of_a_stream_are_they_are_chunks_or_an_error_in_words(lines: list[bytes]) -> None:
+    try:
+        reply = Reply()
+        for chunk in stream_events(lines):
+            reply.take(chunk)
+    except (Refusal, ValueError) as problem:
+        assert str(problem)
 
 
 # Results
@@ -1161,8 +1190,20 @@ FAILED = {"code": 500, "message": "the GPU is on fire"}
         + "data: [DONE]\n\n",
         "the GPU is on fire",
     ],
+    ids=[
+        "a field of its own",
+        "a field of its own, then the end",
+        "an event of this name",
+        "an event of this name, with an error in it",
+        "bare JSON",
+        "bare JSON in a list",
+        "in place of a chunk",
+        "beside a chunk",
+        "inside a choice, then usage",
+        "plain words",
+    ],
 )
-@pytest.mark.parametrize("before", ["", event(delta(content="It "))])
+@pytest.mark.parametrize("before", ["", event(delta(content="It "))], ids=["first", "later"])
 def test_an_error_in_a_stream_is_told_in_the_endpoints_words_wherever_it_stands(
     toolbox: Toolbox, text: str, before: str
 ) -> None:
@@ -1269,19 +1310,22 @@ def test_ctrl_c_ends_the_wait_for_the_model_at_once(toolbox: Toolbox, streamed: 
     assert last.body == {"stop_reason": "interrupted", "answer": "", "turns": 1}
 
 
+NEVER_ANSWERS = """
+import threading, types
+import mcp_lessons._stream
+from mcp_lessons import Toolbox, run_agent
+mcp_lessons._stream.REPLY_SECONDS = 0.1
+never = types.SimpleNamespace(create=lambda **request: threading.Event().wait())
+llm = types.SimpleNamespace(chat=types.SimpleNamespace(completions=never))
+try:
+    run_agent("?", Toolbox(), llm, "m")
+except Exception as problem:
+    print(type(problem).__name__)
+"""
+
+
 def test_a_request_that_nobody_waits_for_keeps_no_interpreter_from_ending() -> None:
-    script = (
-        "import sys, mcp_lessons._stream as s; from mcp_lessons import Toolbox, run_agent\n"
-        "from openai import OpenAI\n"
-        "s.REPLY_SECONDS = 0.1\n"
-        "llm = OpenAI(base_url=sys.argv[1], api_key='x', max_retries=0)\n"
-        "try: run_agent('?', Toolbox(), llm, 'm')\n"
-        "except Exception as problem: print(type(problem).__name__)"
-    )
-    with wire(b"") as llm:
-        run = subprocess.run(
-            [sys.executable, "-c", script, str(llm.base_url)], capture_output=True, text=True, timeout=10
-        )
+    run = subprocess.run([sys.executable, "-c", NEVER_ANSWERS], capture_output=True, text=True, timeout=10)
     assert (run.returncode, run.stdout.strip(), run.stderr) == (0, "ModelError", "")
 
 
@@ -1297,6 +1341,7 @@ KEY = "sk-SECRET-1234567890"
         (KEY, events(event({"error": {"message": f"no such key: {KEY}"}}))),
         *((KEY + end, says("never sent")) for end in ("\n", "\r\n", " ", "\t", "\0")),
     ],
+    ids=["a refusal", "a page", "a stream", "LF", "CR LF", "a space", "a tab", "a zero"],
 )
 def test_the_key_stands_neither_in_an_error_nor_in_the_record(
     toolbox: Toolbox, key: str, answer: Any, streamed: bool
