@@ -12,6 +12,7 @@ from typing import Any
 from weakref import ref
 
 from ._checks import check_seconds
+from ._threads import Lock
 from .errors import McpError, RequestTimeout
 from .jsonrpc import Message
 
@@ -73,7 +74,7 @@ class Pending:
 
     def __init__(self) -> None:
         self._waiting: dict[Any, ref[Waiting]] = {}
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._make_error: Callable[[], McpError] | None = None
         self.ended = threading.Event()
 

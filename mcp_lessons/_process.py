@@ -22,6 +22,7 @@ from typing import IO
 
 from ._commands import WINDOWS, child_environment, find_program, reason
 from ._guard import guard, signal_group
+from ._threads import Lock
 from .errors import TransportError
 
 CHUNK = 65_536
@@ -63,7 +64,7 @@ class Child:
         self.exited = threading.Event()
         self._unsent: deque[_Unsent] = deque()
         self._is_deaf = False  # it has not read for a whole timeout, nor since
-        self._pipes, self._reaping = threading.Lock(), threading.Lock()
+        self._pipes, self._reaping = Lock(), Lock()
         self._outputs = [_Output(pipe, self._bell) for pipe in (self.popen.stdout, self.popen.stderr)]
         self.read_stdout, self.read_stderr = (output.read for output in self._outputs)
         try:

@@ -1,4 +1,4 @@
-"""Work that Ctrl-C must not cut in two.
+"""Work that Ctrl-C must not cut in two, and locks that it must not leave locked.
 
 Shown, not taught. Ctrl-C reaches the main thread alone, between any two steps of it: a process that was
 started, and not yet put where it can be found again, would be left to nobody.
@@ -12,6 +12,30 @@ from queue import Empty, SimpleQueue
 
 SHELTER_SECONDS = 5.0
 """How long Ctrl-C is held back while sheltered work ends; a second one is heard at once."""
+
+
+class Lock:
+    """A lock for `with`. A thread does not take it twice: if it has it already, Ctrl-C came between taking
+    it and the block behind `with` (Python 3.14 lets it), and what was left over is given back first."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+
+    def __enter__(self) -> None:
+        self.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
+
+    def acquire(self, timeout: float = -1) -> bool:
+        """Take it, within `timeout` seconds (-1: however long it takes); whether that was possible."""
+        if self._lock._is_owned():  # type: ignore[attr-defined]
+            self._lock.release()
+        return self._lock.acquire(timeout=timeout)
+
+    def release(self) -> None:
+        """Give it back."""
+        self._lock.release()
 
 
 def sheltered(work: Callable[..., None]) -> Callable[..., None]:

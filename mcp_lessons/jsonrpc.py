@@ -88,6 +88,8 @@ def is_deeper(value: Any, levels: int) -> bool:
     """
     layer = [value]
     for _ in range(levels):
+        if not layer:
+            return False
         holders = [each.values() if isinstance(each, dict) else each for each in layer if _holds(each)]
         layer = [inner for holder in holders for inner in holder]
     return any(map(_holds, layer))

@@ -11,6 +11,7 @@ import threading
 from typing import Any
 from urllib.parse import urlsplit
 
+from ._model_errors import without_secrets
 from .errors import ModelError
 
 MODEL = "oracle-rule-based"
@@ -78,7 +79,8 @@ def _client(base_url: str | None, key: str) -> Any:
         http_client = DefaultHttpxClient(trust_env=False) if direct else None
         return OpenAI(base_url=base_url or None, api_key=key, http_client=http_client)
     except Exception as problem:  # of the package, or of those below it
-        raise ModelError(f"OPENAI_BASE_URL is no address ({problem}): {base_url!r}") from None
+        words = f"OPENAI_BASE_URL is no address ({problem}): {base_url!r}"
+        raise ModelError(without_secrets(words, key)) from None
 
 
 def _close() -> None:
@@ -97,4 +99,5 @@ def first_model(client: Any) -> str:
         return next(id for id in ids if id and isinstance(id, str))
     except Exception as problem:  # refused, not reached, no list, an empty one
         said = str(problem.__cause__ or problem)[:300] or "the list is empty"
-        raise ModelError(f"{client.base_url} lists no model ({said}): set OPENAI_MODEL") from None
+        words = f"{client.base_url} lists no model ({said}): set OPENAI_MODEL"
+        raise ModelError(without_secrets(words, client.api_key)) from None

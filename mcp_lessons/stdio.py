@@ -11,7 +11,7 @@ from pathlib import Path
 
 from . import jsonrpc
 from ._process import Child
-from ._threads import sheltered
+from ._threads import Lock, sheltered
 from .errors import TransportError
 from .traffic import Recorder, redact_command
 
@@ -58,7 +58,7 @@ class StdioTransport:
         self.stderr: deque[str] = deque(maxlen=20)
         self._child: Child | None = None
         self._threads: list[threading.Thread] = []
-        self._turn, self._closing, self._over = threading.Lock(), threading.Lock(), threading.Event()
+        self._turn, self._closing, self._over = Lock(), Lock(), threading.Event()
 
     @sheltered
     def start(self, on_event: Recorder) -> None:

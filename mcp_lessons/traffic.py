@@ -10,11 +10,13 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from . import jsonrpc
+from ._threads import Lock
 
 _JSON_KINDS = frozenset(("request", "reply", "notification", "noise", "tools", "model"))
 
@@ -69,7 +71,7 @@ class Traffic:
         self._bytes = 0
         self._seq, self._connections = count(1), count(1)
         self._clock, self._began = clock, clock()
-        self._lock = threading.RLock()
+        self._lock = Lock()
         self._subscribers: list[Callable[[Event], None]] = []
         self._telling: int | None = None
 
@@ -93,7 +95,7 @@ class Traffic:
         It is called on whichever thread records, must return quickly, and must not send anything: all
         who record wait for it. One that raises is told nothing any more, and its traceback is printed.
         """
-        with self._lock:
+        with self._alone():
             self._subscribers = [*self._subscribers, callback]
         return lambda: self._unsubscribe(callback)
 
@@ -109,12 +111,12 @@ class Traffic:
         return len(self._events)
 
     def __iter__(self) -> Iterator[Event]:
-        with self._lock:
+        with self._alone():
             return iter(list(self._events))
 
     def __getitem__(self, seq: int) -> Event:
         """The event with this sequence number: `traffic[18]` is what the views call #18."""
-        with self._lock:
+        with self._alone():
             first = self._events[0].seq if self._events else 1
             if not 0 <= seq - first < len(self._events):
                 raise IndexError(f"no event {seq} in this record: it holds {self._span()}")
@@ -151,7 +153,7 @@ class Traffic:
         return traffic
 
     def _write(self, *fields: Any) -> Event:
-        with self._lock:
+        with self._alone():
             event = Event(next(self._seq), self._clock() - self._began, *fields)
             self._keep(event)
             try:
@@ -171,8 +173,12 @@ class Traffic:
             threading.excepthook(threading.ExceptHookArgs(where))
 
     def _unsubscribe(self, callback: Callable[[Event], None]) -> None:
-        with self._lock:
+        with self._alone():
             self._subscribers = [other for other in self._subscribers if other is not callback]
+
+    def _alone(self) -> Any:
+        """To be alone with the events: a thread that tells a subscriber is so already."""
+        return nullcontext() if self.is_telling() else self._lock
 
     def _keep(self, event: Event) -> None:
         self._events.append(event)

@@ -760,6 +760,14 @@ def test_white_space_around_what_the_environment_says_is_no_part_of_it(environme
         assert model == "some-model"
 
 
+@pytest.mark.parametrize("address", ["http://me:hush@127.0.0.1:9/v1", "http://127.0.0.1:9/v1?key=hush"])
+def test_what_is_secret_in_an_address_is_in_no_error(environment, address):
+    environment("OPENAI_BASE_URL", address)
+    with pytest.raises(ModelError) as problem:
+        choose_llm()
+    assert "hush" not in str(problem.value)
+
+
 def test_a_model_whose_name_is_no_text_is_passed_over(environment):
     with Endpoint() as endpoint:
         endpoint.models = {"data": [{"id": 5}, {"id": None}, {"id": "second"}]}
