@@ -107,6 +107,7 @@ class Child:
 
     def close_stdin(self) -> None:
         """Close our end of stdin: the polite way to say goodbye."""
+        self._pipes.give_back()
         if self._pipes.acquire(timeout=QUIET_SECONDS):  # not to be had: a write blocks (Windows alone)
             try:
                 self.popen.stdin.close()

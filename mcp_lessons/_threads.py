@@ -14,28 +14,19 @@ SHELTER_SECONDS = 5.0
 """How long Ctrl-C is held back while sheltered work ends; a second one is heard at once."""
 
 
-class Lock:
+class Lock(type(threading.RLock())):  # type: ignore[misc]
     """A lock for `with`. A thread does not take it twice: if it has it already, Ctrl-C came between taking
     it and the block behind `with` (Python 3.14 lets it), and what was left over is given back first."""
 
-    def __init__(self) -> None:
-        self._lock = threading.RLock()
-
     def __enter__(self) -> None:
+        if self._is_owned():
+            self.release()
         self.acquire()
 
-    def __exit__(self, *_: object) -> None:
-        self._lock.release()
-
-    def acquire(self, timeout: float = -1) -> bool:
-        """Take it, within `timeout` seconds (-1: however long it takes); whether that was possible."""
-        if self._lock._is_owned():  # type: ignore[attr-defined]
-            self._lock.release()
-        return self._lock.acquire(timeout=timeout)
-
-    def release(self) -> None:
-        """Give it back."""
-        self._lock.release()
+    def give_back(self) -> None:
+        """Give back what this thread has left over."""
+        if self._is_owned():
+            self.release()
 
 
 def sheltered(work: Callable[..., None]) -> Callable[..., None]:
