@@ -34,7 +34,7 @@ def repaired(schema: Any) -> dict[str, Any]:
 
 def _is_shallow(schema: Any) -> bool:
     try:
-        return len(json.dumps(schema, default=str)) < 100_000
+        return len(json.dumps(schema, default=str)) < 100_000 and copy.deepcopy(schema) is not None
     except (RecursionError, ValueError):
         return False
 
