@@ -67,11 +67,11 @@ $(NPM): tests/package.json | $(VENV)/test-ready
 
 # Set $$found to .venv's Python, or to one that can make it; say what to install when there is none
 define find_python
-for python in $(BIN)/python $(PYTHON) python3.13 python3.12 python3.11 python3; do \
+for python in $(BIN)/python $(PYTHON) python3.14 python3.13 python3.12 python3.11 python3; do \
 	"$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && found=$$python && break; \
 done; \
 if [ -z "$$found" ]; then \
-	echo "Python 3.11 or newer is needed, and neither python3.13, python3.12, python3.11 nor python3 is one."; \
+	echo "Python 3.11 or newer is needed, and neither python3.14, python3.13, python3.12, python3.11 nor python3 is one."; \
 	echo "Install it (Debian, Ubuntu: apt install python3 python3-venv; macOS: brew install python), try again."; \
 	exit 1; \
 fi
