@@ -28,7 +28,7 @@ TOKEN = r"""
     | (?<!\w)(?P<quote>["'`])(?P<text>.*?)(?P=quote)(?!\w)
     | (?P<date>\b\d{4}-\d\d-\d\d\S*\b)
     | (?P<time>\b\d{1,2}:\d\d(?::\d\d)?\b)
-    | (?P<path>[\w.~:*+-]*+[/\\@][\w.~:\\/@*+?=&%%\#-]*[\w/*] | \w+(?:[._-]\w+)+(?<!\d))
+    | (?P<path>[\w.~:*+-]*+[/\\@][\w.~:\\/@*+?=&%%\#-]*[\w/*] | (?<![\w.-])\w++(?:[._-]\w++)++(?<!\d))
     | (?P<number>(?<![\w.-])-?\d+(?:\.\d+)?\b)
     | (?P<name>[^\W\d_a-z]\w*(?:\s[^\W\d_a-z]\w*)*)
     | (?P<cut>[?!;,.\n]|\b(?:and|then|but)\b)
@@ -65,6 +65,12 @@ class Clause(NamedTuple):
         telling = words(" ".join(token.value for token in tokens if token.kind in ("word", "name", "choice")))
         values = [token for token in tokens if token.kind != "word"]
         return cls(text, tokens, values, telling, re.split(r"\W", text)[0].lower() in ASKING)
+
+    def followed_by(self, other: "Clause", source: str) -> "Clause":
+        """The two as one: it asks if its beginning does."""
+        tokens, values = self.tokens + other.tokens, self.values + other.values
+        text = source[tokens[0].start : tokens[-1].end]
+        return Clause(text, tokens, values, self.wanted | other.wanted, self.asks)
 
 
 class Rule(NamedTuple):
@@ -133,8 +139,8 @@ def clauses(text: str, choices: dict[str, str], known: frozenset[str]) -> list[C
     for is_cut, group in groupby(tokens(text, choices), lambda token: token.kind == "cut"):
         if not is_cut:
             found.append(Clause.of(text, list(group)))
-            if not all(part.asks or part.wanted & known for part in found[-2:]):
-                found[-2:] = [Clause.of(text, [token for part in found[-2:] for token in part.tokens])]
+            if len(found) > 1 and not all(part.asks or part.wanted & known for part in found[-2:]):
+                found[-2:] = [found[-2].followed_by(found[-1], text)]
     return found
 
 
