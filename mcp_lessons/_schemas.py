@@ -3,7 +3,8 @@
 Shown in lesson 5. One schema that an endpoint refuses spoils every request that carries it. So the
 root is an object with `properties`, references are replaced by what they name (some endpoints lose
 what they point to), and of the keywords those stay that help a model and are well formed: the server
-checks the arguments anyway. A reference to another address is never fetched.
+checks the arguments anyway. `pattern` does not stay: what is a regular expression to one endpoint is an
+error to another. A reference to another address is never fetched.
 
     >>> repair({"type": "object"})
     ({'type': 'object', 'properties': {}}, [])

@@ -19,8 +19,7 @@ class Lock(type(threading.RLock())):  # type: ignore[misc]
     it and the block behind `with` (Python 3.14 lets it), and what was left over is given back first."""
 
     def __enter__(self) -> None:
-        if self._is_owned():
-            self.release()
+        self.give_back()
         self.acquire()
 
     def give_back(self) -> None:
